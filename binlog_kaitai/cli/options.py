@@ -272,11 +272,11 @@ def end_text(end: End) -> str:
     """How a file ended, in words."""
     from binlog_kaitai.reader.ends import EndKind
 
-    behind = f"; the {end.bytes_behind} bytes after it are an incomplete event" if end.bytes_behind else ""
+    after = f"; the {end.bytes_after} bytes after it are an incomplete event" if end.bytes_after else ""
     match end.kind:
         case EndKind.CLEAN:
             return "closed"
         case EndKind.IN_USE:
-            return f"in use, read up to position {end.position}{behind}"
+            return f"in use, read up to position {end.position}{after}"
         case EndKind.TRUNCATED:
-            return f"truncated at position {end.position}{behind}"
+            return f"truncated at position {end.position}{after}"

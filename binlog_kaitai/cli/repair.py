@@ -44,13 +44,13 @@ def command(
     sources = resolve(source)
     if len(sources) != 1:
         raise UsageError("matches several logs; repair one at a time", file=source)
-    heads = resolve(format_from) if format_from else []
+    format_logs = resolve(format_from) if format_from else []
     with progress_over(sources[0]) as advance:
         done = repair(
             sources[0],
             target,
             keep_partial=keep_partial,
-            format_from=heads[0] if heads else None,
+            format_from=format_logs[0] if format_logs else None,
             overwrite=overwrite,
             progress=advance,
         )

@@ -26,7 +26,7 @@ ALONE = ("extra_data",)
 _MAX_KNOWN = 16 << 20
 
 
-class Judge:
+class BodyValidator:
     """Accepts events of one file; what it has read once it knows in later blocks too.
 
     Attributes

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.byte_kernels import read_numbers, read_u8, turned
+from binlog_kaitai.columns.kernel.byte_kernels import byte_swapped, read_numbers, read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Events of which all numbers are read before those of the next: their bytes stay in the cache.
@@ -63,7 +63,7 @@ def read_inside(data: Any, starts: Any, offset: int, width: int, is_big_endian: 
     unused = np.uint64(64 - 8 * width)
     if is_big_endian:
         for index in range(starts.shape[0]):
-            out[index] = turned(read_u8(data, np.uint64(starts[index] + offset))) >> unused
+            out[index] = byte_swapped(read_u8(data, np.uint64(starts[index] + offset))) >> unused
     else:
         for index in range(starts.shape[0]):
             out[index] = (read_u8(data, np.uint64(starts[index] + offset)) << unused) >> unused

@@ -120,7 +120,7 @@ class Gathered:
         self._fixed = FixedNumbers(layout.id, data, starts)
         self._fields: dict[str, Any] = {field.path: field for field in layout.fields}
         self._values: dict[str, Any] = dict(parameters)
-        self._places: dict[str, Any] = {}
+        self._positions: dict[str, Any] = {}
         self._lengths: dict[str, Any] = {}
         self._conditions: dict[str, Any] = {}
         self._walks: dict[str, tuple[Any, Any]] = {}
@@ -140,12 +140,12 @@ class Gathered:
             self._conditions[field.path] = condition
             kind = type(field).__name__
             if kind == "Number":
-                self._places[field.path] = self.pos
+                self._positions[field.path] = self.pos
                 self._move(condition, int(field.dtype[-1]))
                 if field.valid is not None:
                     self._require(condition, field.valid(_Operations, self))
             elif kind == "Run":
-                self._places[field.path] = self.pos
+                self._positions[field.path] = self.pos
                 length = self.size - self.pos if field.size is None else field.size(_Operations, self)
                 if field.size is not None:
                     length = _one_for_all(length)
@@ -206,7 +206,7 @@ class Gathered:
         elif type(field).__name__ == "Inner":
             values = self._walk(field.source)[1][field.slot]
         else:
-            values = self._read_number(self._places[field.path], field.dtype)
+            values = self._read_number(self._positions[field.path], field.dtype)
         return values if condition is True else np.where(condition, values, 0)
 
     def _read_number(self, place: Any, dtype: str) -> Any:
@@ -231,7 +231,7 @@ class Gathered:
 
     def halves(self, path: str) -> tuple[Any, Any]:
         """The two big-endian numbers that a run of 16 bytes of every event is, uint64; 0 where absent."""
-        place, length = self._places[path], self._lengths[path]
+        place, length = self._positions[path], self._lengths[path]
         is_whole = isinstance(length, int) and length == 16 and self._conditions[path] is True
         if not (is_whole and self._all_fit):
             starts, lengths = self.ranges(path)
@@ -292,9 +292,9 @@ class Gathered:
         if type(field).__name__ == "Text":
             path, field = field.source, self._fields[field.source]
         if type(field).__name__ == "InnerRun":
-            places, lengths = self._walk(field.source)[1][field.slot : field.slot + 2]
-            return np.where(self.fits, places, 0), np.where(self.fits, lengths, 0)
-        starts, lengths = self._starts + self._places[path], self._spread(self.length(path))
+            positions, lengths = self._walk(field.source)[1][field.slot : field.slot + 2]
+            return np.where(self.fits, positions, 0), np.where(self.fits, lengths, 0)
+        starts, lengths = self._starts + self._positions[path], self._spread(self.length(path))
         if self._is_located and self._all_fit and self._conditions[path] is True:
             lengths = lengths.astype(np.int64, copy=False)
         else:
@@ -306,13 +306,13 @@ class Gathered:
             lengths = cut
         return starts, lengths
 
-    def places(self, path: str) -> Any:
+    def positions(self, path: str) -> Any:
         """Place in the block of a number of every event, int64."""
-        return self._starts + self._places[path]
+        return self._starts + self._positions[path]
 
     def place(self, path: str) -> int | None:
         """Where in every body a field begins; None where that depends on the event."""
-        place = self._places.get(path)
+        place = self._positions.get(path)
         return place if isinstance(place, int) else None
 
     def field(self, path: str) -> Any:

@@ -89,19 +89,19 @@ def json_sizes(data: Any, starts: Any, lengths: Any, out: Any) -> None:
 
 
 @kernel
-def put_json(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> None:
+def put_json(data: Any, starts: Any, lengths: Any, positions: Any, out: Any) -> None:
     """Write the JSON string of each range at its place; there must be as much room as `json_sizes` says."""
     for index in range(starts.shape[0]):
-        at = places[index]
+        at = positions[index]
         out[at] = 34
         at += 1
         end = starts[index] + lengths[index]
-        behind = starts[index]  # the last character of several bytes
+        after = starts[index]  # the last character of several bytes
         for place in range(starts[index], end):
             byte = data[place]
-            if byte >= 128 and place >= behind:
-                behind = place + width_at(data, place, end)
-            if byte >= 128 and place >= behind:
+            if byte >= 128 and place >= after:
+                after = place + width_at(data, place, end)
+            if byte >= 128 and place >= after:
                 out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
                 at = put_hex(byte, out, at + 4)
             elif ESCAPES[byte]:

@@ -87,14 +87,14 @@ class Pool:
 
     def __init__(self) -> None:
         self._bytes = bytearray()
-        self._places: dict[bytes, tuple[int, int]] = {}
+        self._offsets: dict[bytes, tuple[int, int]] = {}
         self.null = self.place(b"null")
 
     def place(self, text: bytes) -> tuple[int, int]:
         """Where the bytes stand, and their length; put in if they are new."""
-        found = self._places.get(text)
+        found = self._offsets.get(text)
         if found is None:
-            found = self._places[text] = len(self._bytes), len(text)
+            found = self._offsets[text] = len(self._bytes), len(text)
             self._bytes += text
         return found
 
@@ -148,10 +148,10 @@ class Pool:
         """A column of JSON values, `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
             return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
-        places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        offsets = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         # By numbers of other than 64 bits NumPy looks up one at a time.
         codes = codes.astype(np.int64, copy=False)
-        first, second = places[:, 0].take(codes), places[:, 1].take(codes)
+        first, second = offsets[:, 0].take(codes), offsets[:, 1].take(codes)
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])
@@ -159,8 +159,8 @@ class Pool:
 
     def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> Column:
         """A column of JSON values that are given as text."""
-        places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
-        return Column(TEXT, -places[:, 0] - 1, places[:, 1], by_event)
+        offsets = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        return Column(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
 
     def placed(self, first: Any, second: Any) -> Column:
         """A column of JSON values that lie in the block or the pool, see `text_kernels.assemble`."""
@@ -318,7 +318,7 @@ def write_lines(
     pieces: list[tuple[int, int, int]] = []
     limits = [0]
     columns: list[Column] = []
-    places: dict[int, int] = {}  # of columns by the identity of their array: some stand in many programs
+    offsets: dict[int, int] = {}  # of columns by the identity of their array: some stand in many programs
     room, base = 0, 0
     counts = np.bincount(program_of, minlength=len(programs))
     for program, count in zip(programs, counts.tolist(), strict=True):
@@ -328,8 +328,8 @@ def write_lines(
                 pieces.append((CONSTANT, place, length))
                 room += count * length
                 continue
-            if id(piece.first) not in places:
-                places[id(piece.first)] = base
+            if id(piece.first) not in offsets:
+                offsets[id(piece.first)] = base
                 columns.append(piece)
                 base += len(piece.first)
                 # A value of an event stands in each of its lines.
@@ -338,7 +338,7 @@ def write_lines(
                 else:
                     lengths = piece.second[events] if piece.by_event else piece.second
                     room += int(lengths.sum()) + _MAX_DIGITS * len(lengths)
-            pieces.append((kind, places[id(piece.first)], int(piece.by_event)))
+            pieces.append((kind, offsets[id(piece.first)], int(piece.by_event)))
         limits.append(len(pieces))
     first = np.concatenate([column.first for column in columns]) if columns else np.zeros(0, np.int64)
     second = np.concatenate([column.second for column in columns]) if columns else np.zeros(0, np.int64)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.counting import MISFIT_COUNT, count_rows, hops_of
+from binlog_kaitai.columns.rows.counting import MISMATCH_COUNT, count_rows, hops_of
 from binlog_kaitai.columns.rows.images import Images, Joined
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.schema import set_old_fractions
 
 #: In place of a count that is not known.
-UNKNOWN = MISFIT_COUNT
+UNKNOWN = MISMATCH_COUNT
 
 
 def row_counts(images: Images, wanted: Any = True) -> Any:

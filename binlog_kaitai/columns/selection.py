@@ -71,11 +71,11 @@ class Selection:
         return wanted
 
     def _by_gtid(self, gtids: Column, pool: Pool) -> Any:
-        places, which = np.unique(gtids.first, return_inverse=True)
-        lengths = np.zeros(len(places), dtype=np.int64)
+        offsets, which = np.unique(gtids.first, return_inverse=True)
+        lengths = np.zeros(len(offsets), dtype=np.int64)
         lengths[which.reshape(-1)] = gtids.second
         takes = []
-        for place, length in zip(places.tolist(), lengths.tolist(), strict=True):
+        for place, length in zip(offsets.tolist(), lengths.tolist(), strict=True):
             text = pool.read(-place - 1, length).decode()
             takes.append(self._filters.takes_gtid(None if text == "null" else text[1:-1]))
         return np.array(takes, dtype=np.bool_)[which.reshape(-1)]

@@ -43,9 +43,9 @@ class TableMaps:
         earlier = list(self._known)
         ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         # An earlier block's table maps stand before this block's first event.
-        places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
+        offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
         self._matches: dict[int, Any] = {}
-        self._all_ids, self._places, self._own_ids = ids, places, own_ids
+        self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
         self._closed = times_closed(block)
         #: The names of the table maps of this block that can be read.
         self._own: list[Column] = []
@@ -53,8 +53,8 @@ class TableMaps:
 
     def _names(self, body: Any, usable: Any, number: int, earlier: list[int]) -> Column:
         known = [self._pool.place(self._known[id_].names[number]) for id_ in earlier]
-        places = np.array(known, dtype=np.int64).reshape(-1, 2)
-        first, second = -places[:, 0] - 1, places[:, 1]
+        offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
+        first, second = -offsets[:, 0] - 1, offsets[:, 1]
         if len(usable):
             starts, lengths = body.ranges(_NAMES[number])
             assert self._block is not None
@@ -76,8 +76,8 @@ class TableMaps:
     def _match(self, rows: Any, ids: Any) -> Any:
         """For each rows event the number of its table map, earlier ones first; -1 where there is none."""
         assert self._block is not None
-        found = newest_before(self._all_ids, self._places, rows, ids, len(self._block) + 2)
-        return in_force(found, self._places, rows, self._closed)
+        found = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)
+        return in_force(found, self._offsets, rows, self._closed)
 
     def column(self, kind: int, name: str) -> Column:
         """A name of the table of each rows event of a type; null where there is no table map."""

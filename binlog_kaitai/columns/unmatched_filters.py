@@ -82,7 +82,7 @@ class Unmatched:
         if self.is_done:
             return
         self._is_stopped |= limit < len(block)
-        self._look_at_places(block)
+        self._look_at_offsets(block)
         header = block.header
         if self._left["event type"]:
             self._found("event type", (type_name(kind) for kind in np.unique(block.types[:limit]).tolist()))
@@ -93,7 +93,7 @@ class Unmatched:
         if gtids is not None and self._single & {"include_gtids", "exclude_gtids"}:
             self._look_at_gtids(gtids.first[:limit], gtids.second[:limit], pool)
 
-    def _look_at_places(self, block: Block) -> None:
+    def _look_at_offsets(self, block: Block) -> None:
         filters, single = self._filters, self._single
         if not len(block):
             return
@@ -121,9 +121,9 @@ class Unmatched:
                 self._found("database", filter(None, _schemas(block, kind, limit)))
 
     def _look_at_gtids(self, first: Any, second: Any, pool: Pool) -> None:
-        places, index = np.unique(first, return_index=True)
+        offsets, index = np.unique(first, return_index=True)
         included, excluded = self._filters.include_gtids, self._filters.exclude_gtids
-        for place, length in zip(places.tolist(), second[index].tolist(), strict=True):
+        for place, length in zip(offsets.tolist(), second[index].tolist(), strict=True):
             text = pool.read(-place - 1, length).decode()
             if text == "null":
                 continue

@@ -102,7 +102,7 @@ class Framer:
         self, stream: BinaryIO, binlog_version: int, position: int = 0, max_event_size: int = 1 << 32
     ) -> None:
         self._stream = stream
-        self._ahead = b""
+        self._peeked = b""
         self._max_event_size = max_event_size
         self.binlog_version = binlog_version
         self.position = position
@@ -117,9 +117,9 @@ class Framer:
         NotABinlogError, EncryptedError
             The file does not begin like a readable log.
         """
-        version, ahead = read_start(stream)
+        version, peeked = read_start(stream)
         framer = cls(stream, version, len(MAGIC))
-        framer._ahead = ahead
+        framer._peeked = peeked
         return framer
 
     def __iter__(self) -> Iterator[Frame]:
@@ -128,7 +128,7 @@ class Framer:
 
     def skip_to(self, position: int) -> None:
         """Continue at a later offset, which must be the start of an event."""
-        distance = position - self.position - len(self._ahead)
+        distance = position - self.position - len(self._peeked)
         if distance < 0:
             return
         if self._stream.seekable():
@@ -136,13 +136,13 @@ class Framer:
         else:
             while distance > 0 and (chunk := self._stream.read(min(distance, _STEP))):
                 distance -= len(chunk)
-        self._ahead = b""
+        self._peeked = b""
         self.position = position
 
     def _next(self) -> Frame | None:
         length = header_length(self.binlog_version)
-        head = self._ahead + read_up_to(self._stream, length - len(self._ahead))
-        self._ahead = b""
+        head = self._peeked + read_up_to(self._stream, length - len(self._peeked))
+        self._peeked = b""
         if len(head) < length:
             kind = TailKind.PART if head.strip(b"\0") else TailKind.ZEROS if head else TailKind.NOTHING
             self.tail = Tail(kind, self.position, len(head))
@@ -264,14 +264,14 @@ def read_start(stream: BinaryIO) -> tuple[int, bytes]:
     """
     start = read_up_to(stream, len(MAGIC))
     if start != MAGIC:
-        raise _not_a_log(start + read_up_to(stream, _LOOK_AHEAD))
-    ahead = read_up_to(stream, header_length(1))
+        raise _not_a_log(start + read_up_to(stream, _PEEK_SIZE))
+    peeked = read_up_to(stream, header_length(1))
     # Fewer bytes do not identify the version; they are a partial event in any of them.
-    return detect_version(ahead) if len(ahead) == header_length(1) else 4, ahead
+    return detect_version(peeked) if len(peeked) == header_length(1) else 4, peeked
 
 
 #: How far a file that does not begin like a log is searched for events, in bytes.
-_LOOK_AHEAD = 64 << 10
+_PEEK_SIZE = 64 << 10
 
 _KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 

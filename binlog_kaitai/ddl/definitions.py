@@ -138,20 +138,20 @@ class Definitions:
 
     def of(self, schema_name: str, table_name: str, table_map: Any = None) -> TableDefinition | None:
         """The definition of a table; given the body of a table map event, only if it matches."""
-        found = self.fit(schema_name, table_name, table_map)
+        found = self.match(schema_name, table_name, table_map)
         return found if isinstance(found, TableDefinition) else None
 
-    def fit(
+    def match(
         self, schema_name: str, table_name: str, table_map: Any = None
     ) -> TableDefinition | DefinitionMismatch | None:
         """The definition of a table, or the mismatch that rules it out, or None if nothing is known."""
         if table_map is not None and table_name != self._folded.name(table_name):
             self._has_case = True
         key = (schema_name, table_name)
-        found = _fit(self._store, key, table_map)
+        found = _match(self._store, key, table_map)
         if self._has_case:
             return found
-        folded = _fit(self._folded, self._folded.key(*key), table_map)
+        folded = _match(self._folded, self._folded.key(*key), table_map)
         if not isinstance(folded, TableDefinition):
             return found or folded
         if isinstance(found, TableDefinition) and found.columns != folded.columns:
@@ -187,7 +187,7 @@ class Definitions:
                     store.lose(key, f"a statement could not be parsed: {reason}")
 
 
-def _fit(store: Store, key: Key, table_map: Any) -> TableDefinition | DefinitionMismatch | None:
+def _match(store: Store, key: Key, table_map: Any) -> TableDefinition | DefinitionMismatch | None:
     if (lost := store.lost.get(key)) is not None:
         return DefinitionMismatch(*key, lost)
     reason = ""

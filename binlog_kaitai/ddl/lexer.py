@@ -130,19 +130,19 @@ class Cursor:
         """Whether tokens are left."""
         return self._at < len(self._tokens)
 
-    def peek(self, ahead: int = 0) -> Token | None:
+    def peek(self, distance: int = 0) -> Token | None:
         """A token, without advancing."""
-        at = self._at + ahead
+        at = self._at + distance
         return self._tokens[at] if at < len(self._tokens) else None
 
-    def keyword(self, ahead: int = 0) -> str:
+    def keyword(self, distance: int = 0) -> str:
         """A token's keyword; empty if it is not one."""
-        token = self.peek(ahead)
+        token = self.peek(distance)
         return token.keyword if token else ""
 
-    def mark(self, ahead: int = 0) -> str:
+    def mark(self, distance: int = 0) -> str:
         """A token's character; empty for a word or a string."""
-        token = self.peek(ahead)
+        token = self.peek(distance)
         return token.text if token and token.kind is Kind.MARK else ""
 
     def next(self) -> Token:
@@ -154,8 +154,8 @@ class Cursor:
 
     def skip(self, *words: str) -> bool:
         """Advance past these keywords or marks if all of them come next."""
-        for ahead, word in enumerate(words):
-            if word not in (self.keyword(ahead), self.mark(ahead)):
+        for distance, word in enumerate(words):
+            if word not in (self.keyword(distance), self.mark(distance)):
                 return False
         self._at += len(words)
         return True

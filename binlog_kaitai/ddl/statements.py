@@ -165,13 +165,13 @@ def _create_table(cursor: Cursor, table: CreateTable) -> None:
             cursor.next()
 
 
-def _begins_query(cursor: Cursor, ahead: int) -> bool:
-    while cursor.mark(ahead) == "(":
-        ahead += 1
-    word, behind = cursor.keyword(ahead), cursor.keyword(ahead + 1)
+def _begins_query(cursor: Cursor, distance: int) -> bool:
+    while cursor.mark(distance) == "(":
+        distance += 1
+    word, after = cursor.keyword(distance), cursor.keyword(distance + 1)
     if word == "WITH":
-        return behind not in ("SYSTEM", "PARSER")
-    return word in ("SELECT", "VALUES") and behind not in ("LESS", "IN")
+        return after not in ("SYSTEM", "PARSER")
+    return word in ("SELECT", "VALUES") and after not in ("LESS", "IN")
 
 
 def read_elements(cursor: Cursor) -> Elements:
@@ -205,7 +205,7 @@ def _alter(cursor: Cursor) -> Statement | None:
         return AlterTable(name, [clause for clause in split(cursor.rest()) if clause])
     if not kind:
         return None
-    start = [token for ahead in range(4) if (token := cursor.peek(ahead))]
+    start = [token for distance in range(4) if (token := cursor.peek(distance))]
     database = None if read_charset(Cursor(start)) else cursor.name()
     return None if cursor.skip("UPGRADE") else ChangeDatabase(database, _database_options(cursor))
 

@@ -24,8 +24,8 @@ Rules
 
 from __future__ import annotations
 
-from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
 
-__all__ = ["Follower", "Mark", "Span"]
+__all__ = ["Checkpoint", "Follower", "Span"]

@@ -11,7 +11,7 @@ from binlog_kaitai.sources.source import MAGIC
 
 
 @dataclass(frozen=True)
-class Mark:
+class Checkpoint:
     """Everything needed to resume, in this log or in another server's.
 
     Attributes
@@ -42,12 +42,12 @@ class Mark:
 
     def as_dict(self) -> dict[str, Any]:
         """The mark in a form that JSON can represent, without default values."""
-        default = Mark("")
+        default = Checkpoint("")
         kept = {name: value for name, value in asdict(self).items() if value != getattr(default, name)}
         return {"file": self.file, "position": self.position, **kept}
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Mark:
+    def of(cls, found: Mapping[str, Any]) -> Checkpoint:
         """Restore a mark from :meth:`as_dict`.
 
         Raises

@@ -107,7 +107,7 @@ class Statements:
     def __init__(self) -> None:
         self._known: set[TextChange] = set()
 
-    def of(self, block: Block, rests: NDArray[np.int64]) -> list[tuple[int, Any]]:
+    def of(self, block: Block, quiescent: NDArray[np.int64]) -> list[tuple[int, Any]]:
         """Positions of their events, with the arguments of `take_statement`.
 
         Parameters
@@ -121,7 +121,7 @@ class Statements:
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body, position = tables.statement_body(block, row), int(block.positions[row])
             if not isinstance(body, BinlogError) and not body.is_one_phase:
-                start = int(rests[np.searchsorted(rests, position, "right") - 1])
+                start = int(quiescent[np.searchsorted(quiescent, position, "right") - 1])
                 found.append((position, Prepared(start, xa.xid_text(body))))
         return sorted(found, key=lambda one: one[0])
 
@@ -150,9 +150,9 @@ def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
     if not len(rows):
         return
     body = block.gather(EventType.query_event, rows)
-    places = (*body.ranges("query"), *body.ranges("schema_name"))
+    offsets = (*body.ranges("query"), *body.ranges("schema_name"))
     for row, start, length, name_at, name_length in zip(
-        rows.tolist(), *(values.tolist() for values in places), strict=True
+        rows.tolist(), *(values.tolist() for values in offsets), strict=True
     ):
         schema = bytes(block.data[name_at : name_at + name_length])
         yield row, bytes(block.data[start : start + length]), schema.decode("utf-8", "surrogateescape")

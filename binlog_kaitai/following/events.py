@@ -13,7 +13,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.ddl.series import OneSeries
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
 from binlog_kaitai.reader.log import Event, LogReader
@@ -39,16 +39,16 @@ class EventFollower(Iterator[Event]):
     def __init__(
         self,
         follower: Follower,
-        mark: Mark,
+        checkpoint: Checkpoint,
         reader: LogReader,
         ddl: str | None,
         interval: float,
         idle_timeout: float | None,
         stop: Callable[[], bool],
     ) -> None:
-        self.checkpoint = mark.as_dict()
+        self.checkpoint = checkpoint.as_dict()
         self._follower = follower
-        self._mark = mark
+        self._checkpoint = checkpoint
         self._reader = reader
         self._ddl = ddl
         self._interval, self._idle_timeout, self._stop = interval, idle_timeout, stop
@@ -74,11 +74,11 @@ class EventFollower(Iterator[Event]):
     def _follow(self) -> Generator[Event, None, None]:
         follower, last = self._follower, time.monotonic()
         while not self._stop():
-            end = follower.advance(self._mark, max_bytes=_STEP)
-            for span in follower.spans(self._mark, end):
+            end = follower.advance(self._checkpoint, max_bytes=_STEP)
+            for span in follower.spans(self._checkpoint, end):
                 yield from self._events_of(span)
-            if end != self._mark:
-                self._mark, self.checkpoint = end, end.as_dict()
+            if end != self._checkpoint:
+                self._checkpoint, self.checkpoint = end, end.as_dict()
                 last = time.monotonic()
                 continue
             left = None if self._idle_timeout is None else last + self._idle_timeout - time.monotonic()
@@ -180,9 +180,9 @@ def follow(
     return EventFollower(follower, _place(follower, start), reader, ddl, interval, idle_timeout, stop)
 
 
-def _place(follower: Follower, start: str | Mapping[str, Any]) -> Mark:
+def _place(follower: Follower, start: str | Mapping[str, Any]) -> Checkpoint:
     if isinstance(start, Mapping):
-        return Mark.of(start) if "log_id" in start else follower.place(start)
+        return Checkpoint.of(start) if "log_id" in start else follower.place(start)
     if start not in ("earliest", "latest"):
         raise UsageError(f"start must be earliest, latest or a position such as a checkpoint, not {start!r}")
     return follower.earliest() if start == "earliest" else follower.latest()

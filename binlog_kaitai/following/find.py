@@ -12,8 +12,8 @@ from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.following.checkpoints import Mark
-from binlog_kaitai.following.log_headers import Head, open_log, read_from, read_head, size_of
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.log_headers import LogHeader, open_log, read_from, read_log_header, size_of
 from binlog_kaitai.sources.source import MAGIC, log_name
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
@@ -22,7 +22,7 @@ _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 Lose = Callable[[SourceError], None]
 
 
-def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
+def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoint:
     """The mark in an existing log: its own, or the one that continues where its GTIDs end.
 
     Parameters
@@ -31,59 +31,65 @@ def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
         Called with the error if transactions are missing, and may raise it; if it returns, the mark is at the
         oldest transaction available.
     """
-    same = [path for path in paths if path == mark.file]
+    same = [path for path in paths if path == checkpoint.file]
     # It may have been compressed since.
-    name = log_name(os.path.basename(mark.file))
+    name = log_name(os.path.basename(checkpoint.file))
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "no longer exists"
     for path in same:
-        head, size = read_head(path), size_of(path)
-        if mark.position <= len(MAGIC) and not mark.log_id:
-            return replace(start_of(path), definitions=mark.definitions)  # it had no first event so far
-        if head is None or head.log_id != mark.log_id:
+        head, size = read_log_header(path), size_of(path)
+        if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
+            return replace(start_of(path), definitions=checkpoint.definitions)  # it had no first event so far
+        if head is None or head.log_id != checkpoint.log_id:
             what = "is a different log than before"
-        elif size >= mark.position:
-            return replace(mark, file=path)
+        elif size >= checkpoint.position:
+            return replace(checkpoint, file=path)
         else:
-            what = f"was read up to {mark.position}, but is only {size} bytes long now"
-            return _from_the_oldest(mark, paths, what, lose)
-    if mark.gtids:
-        return _by_gtids(mark, paths, what, lose)
-    return _from_the_oldest(mark, paths, f"{what}, and has no GTIDs to find another log by", lose)
+            what = f"was read up to {checkpoint.position}, but is only {size} bytes long now"
+            return _from_the_oldest(checkpoint, paths, what, lose)
+    if checkpoint.gtids:
+        return _by_gtids(checkpoint, paths, what, lose)
+    return _from_the_oldest(checkpoint, paths, f"{what}, and has no GTIDs to find another log by", lose)
 
 
-def start_of(path: str) -> Mark:
+def start_of(path: str) -> Checkpoint:
     """The mark at the start of a log."""
-    head = read_head(path)
-    return Mark(path) if head is None else Mark(path, log_id=head.log_id, gtids=str(head.previous or ""))
+    head = read_log_header(path)
+    return (
+        Checkpoint(path)
+        if head is None
+        else Checkpoint(path, log_id=head.log_id, gtids=str(head.previous or ""))
+    )
 
 
-def _from_the_oldest(mark: Mark, paths: Sequence[str], reason: str, lose: Lose) -> Mark:
-    lose(SourceError(reason, file=mark.file))
+def _from_the_oldest(checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose) -> Checkpoint:
+    lose(SourceError(reason, file=checkpoint.file))
     start = start_of(paths[0])
     everything = GtidSet.parse(start.gtids)
-    everything.update(GtidSet.parse(mark.gtids))
-    return replace(start, gtids=str(everything), skip=mark.gtids, definitions=mark.definitions)
+    everything.update(GtidSet.parse(checkpoint.gtids))
+    return replace(start, gtids=str(everything), skip=checkpoint.gtids, definitions=checkpoint.definitions)
 
 
-def _by_gtids(mark: Mark, paths: Sequence[str], what: str, lose: Lose) -> Mark:
-    reached = GtidSet.parse(mark.gtids)
-    heads = [(path, head) for path in paths if (head := read_head(path)) is not None]
-    if mark.file and (missing := reached.without(_gtids_of(*heads[-1]) if heads else GtidSet())):
+def _by_gtids(checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose) -> Checkpoint:
+    reached = GtidSet.parse(checkpoint.gtids)
+    headers = [(path, head) for path in paths if (head := read_log_header(path)) is not None]
+    if checkpoint.file and (missing := reached.without(_gtids_of(*headers[-1]) if headers else GtidSet())):
         reason = f"the available logs lack {missing}, which were read: a server that lags or began anew"
-        return _from_the_oldest(mark, paths, f"{what}; {reason}", lose)
-    for path, head in reversed(heads):
+        return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose)
+    for path, head in reversed(headers):
         if head.previous is not None and not head.previous.without(reached):
-            start = Mark(path, log_id=head.log_id, gtids=mark.gtids, definitions=mark.definitions)
-            return _first_new(replace(start, skip=mark.gtids), reached)
-    lost = next((head.previous.without(reached) for _, head in heads if head.previous is not None), None)
+            start = Checkpoint(
+                path, log_id=head.log_id, gtids=checkpoint.gtids, definitions=checkpoint.definitions
+            )
+            return _first_new(replace(start, skip=checkpoint.gtids), reached)
+    lost = next((head.previous.without(reached) for _, head in headers if head.previous is not None), None)
     reason = (
         f"no available log contains the transactions {lost}" if lost else "no available log continues from it"
     )
-    return _from_the_oldest(mark, paths, f"{what}; by its GTIDs, {reason}", lose)
+    return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose)
 
 
-def _gtids_of(path: str, head: Head) -> GtidSet:
+def _gtids_of(path: str, head: LogHeader) -> GtidSet:
     """All GTIDs of a log, including those before it."""
     found = GtidSet()
     found.update(head.previous or found)
@@ -96,21 +102,21 @@ def _gtids_of(path: str, head: Head) -> GtidSet:
     return found
 
 
-def _first_new(mark: Mark, reached: GtidSet) -> Mark:
+def _first_new(checkpoint: Checkpoint, reached: GtidSet) -> Checkpoint:
     """The mark moved to the first transaction of its log that is not in a set."""
-    with open_log(mark.file) as stream:
-        reader = read_from(stream, mark.file, mark.position, mark.format_position)
+    with open_log(checkpoint.file) as stream:
+        reader = read_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
         for block in reader:
             if block.is_special:
-                mark = replace(mark, format_position=int(block.positions[0]))
+                checkpoint = replace(checkpoint, format_position=int(block.positions[0]))
             if not _has_new(block, reached):
                 continue
             for row, kind in enumerate(block.types.tolist()):
                 if kind in GTID_TYPES and _has_new(block.part(row, row + 1), reached):
-                    return replace(mark, position=int(block.positions[row]))
+                    return replace(checkpoint, position=int(block.positions[row]))
         # All its transactions are known; future ones are not.
         end = reader.position
-    return replace(mark, position=end, skip="")
+    return replace(checkpoint, position=end, skip="")
 
 
 def _has_new(block: Block, reached: GtidSet) -> bool:
@@ -125,19 +131,21 @@ def _add(gtids: GtidSet, block: Block) -> None:
             add_gtids(gtids, block, kind)
 
 
-def check_next(mark: Mark, path: str, head: Head, lose: Lose) -> None:
+def check_next(checkpoint: Checkpoint, path: str, head: LogHeader, lose: Lose) -> None:
     """Check that one log continues where another ends: by its number, else by its GTIDs."""
-    before, after = (_NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (mark.file, path))
+    before, after = (
+        _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
+    )
     if before and after and before[1] == after[1]:
         if int(after[2]) == int(before[2]) + 1:
             return
     elif not before or not after:
         return  # custom file names prove nothing
     if head.previous is not None:
-        lost = head.previous.without(GtidSet.parse(mark.gtids))
+        lost = head.previous.without(GtidSet.parse(checkpoint.gtids))
         if not lost:
             return
-        reason = f"does not continue where {mark.file} ends: no available log contains {lost}"
+        reason = f"does not continue where {checkpoint.file} ends: no available log contains {lost}"
     else:
-        reason = f"does not continue where {mark.file} ends: logs between them are missing"
+        reason = f"does not continue where {checkpoint.file} ends: logs between them are missing"
     lose(SourceError(reason, file=path))

@@ -13,9 +13,9 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
-from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.find import check_next, locate, start_of
-from binlog_kaitai.following.log_headers import read_head, size_of
+from binlog_kaitai.following.log_headers import read_log_header, size_of
 from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.source import MAGIC
@@ -67,7 +67,7 @@ class Follower:
         self._ddl = ddl
         self._division = Division(split_size, at_once)
         self._passes_damage = passes_damage
-        self._planned: tuple[Mark, Mark, list[Span]] | None = None
+        self._planned: tuple[Checkpoint, Checkpoint, list[Span]] | None = None
 
     def logs(self) -> list[str]:
         """The existing logs, oldest first.
@@ -90,16 +90,16 @@ class Follower:
             raise UsageError("streams cannot be followed; use a file")
         return paths
 
-    def earliest(self) -> Mark:
+    def earliest(self) -> Checkpoint:
         """The start of the oldest log."""
         return start_of(self.logs()[0])
 
-    def latest(self) -> Mark:
+    def latest(self) -> Checkpoint:
         """After the last complete transaction of the newest log."""
         last = self.logs()[-1]
-        return self._walk(start_of(last), [last], Limit()).mark
+        return self._walk(start_of(last), [last], Limit()).checkpoint
 
-    def place(self, given: Mapping[str, Any]) -> Mark:
+    def place(self, given: Mapping[str, Any]) -> Checkpoint:
         """The mark for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
         Raises
@@ -109,20 +109,22 @@ class Follower:
         """
         if set(given) == {"gtids"}:
             gtids = str(GtidSet.parse(str(given["gtids"])))
-            return locate(Mark("", gtids=gtids), self.logs(), self._lose)
+            return locate(Checkpoint("", gtids=gtids), self.logs(), self._lose)
         if not {"file"} <= set(given) <= {"file", "position"}:
             raise UsageError(f'{dict(given)} is not a position; use {{"file": name, "position": offset}}')
-        mark = Mark.of(given)
-        found = [path for path in self.logs() if mark.file in (path, os.path.basename(path))]
+        checkpoint = Checkpoint.of(given)
+        found = [path for path in self.logs() if checkpoint.file in (path, os.path.basename(path))]
         if len(found) != 1:
-            raise UsageError(f"{mark.file} {'matches several logs' if found else 'is not among the logs'}")
+            raise UsageError(
+                f"{checkpoint.file} {'matches several logs' if found else 'is not among the logs'}"
+            )
         start = start_of(found[0])
-        if mark.position <= len(MAGIC):
+        if checkpoint.position <= len(MAGIC):
             return start
-        reached = self._walk(start, found, Limit(file=found[0], position=mark.position)).mark
-        if reached.position != mark.position:
+        reached = self._walk(start, found, Limit(file=found[0], position=checkpoint.position)).checkpoint
+        if reached.position != checkpoint.position:
             reason = f"no transaction begins here; the next one begins at {reached.position}"
-            raise UsageError(reason, file=found[0], position=mark.position)
+            raise UsageError(reason, file=found[0], position=checkpoint.position)
         return reached
 
     def end(self) -> tuple[str, int]:
@@ -132,12 +134,12 @@ class Follower:
 
     def advance(
         self,
-        start: Mark,
+        start: Checkpoint,
         *,
         max_bytes: int | None = None,
         max_files: int | None = None,
         until: tuple[str, int] | None = None,
-    ) -> Mark:
+    ) -> Checkpoint:
         """The next mark: after the last complete transaction within the limits; `start` if there is none.
 
         Parameters
@@ -158,11 +160,11 @@ class Follower:
         paths = self.logs()
         walk = self._walk(locate(start, paths, self._lose), paths, limit)
         # A mark that only moved to another log, without anything new to read, need not become a batch.
-        end = walk.mark if walk.spans else start
+        end = walk.checkpoint if walk.spans else start
         self._planned = start, end, walk.spans
         return end
 
-    def spans(self, start: Mark, end: Mark) -> list[Span]:
+    def spans(self, start: Checkpoint, end: Checkpoint) -> list[Span]:
         """The spans between two marks; the second is a result of `advance`, possibly in another process.
 
         Raises
@@ -184,21 +186,25 @@ class Follower:
                 raise
             return self._spans_by_gtids(begin, end, paths, wanted)
         walk = self._walk(begin, paths, Limit(file=there.file, position=there.position))
-        reached = walk.mark.file, walk.mark.position
+        reached = walk.checkpoint.file, walk.checkpoint.position
         if reached != (there.file, there.position):
             reason = f"was read up to {end.position}, but no transaction ends there now"
-            self._lose(SourceError(reason, file=there.file, position=walk.mark.position))
+            self._lose(SourceError(reason, file=there.file, position=walk.checkpoint.position))
         return walk.spans
 
-    def _spans_by_gtids(self, begin: Mark, end: Mark, paths: Sequence[str], wanted: GtidSet) -> list[Span]:
+    def _spans_by_gtids(
+        self, begin: Checkpoint, end: Checkpoint, paths: Sequence[str], wanted: GtidSet
+    ) -> list[Span]:
         """The same transactions in the logs of another server, which wrote them in its own order."""
         goal = GtidSet.parse(end.gtids)
         walk = self._walk(begin, paths, Limit(), goal)
-        if lost := goal.without(GtidSet.parse(walk.mark.gtids)):
+        if lost := goal.without(GtidSet.parse(walk.checkpoint.gtids)):
             self._lose(SourceError(f"no available log contains the transactions {lost}", file=end.file))
         return [replace(span, include=str(wanted), exclude="") for span in walk.spans]
 
-    def _walk(self, start: Mark, paths: Sequence[str], limit: Limit, goal: GtidSet | None = None) -> Walk:
+    def _walk(
+        self, start: Checkpoint, paths: Sequence[str], limit: Limit, goal: GtidSet | None = None
+    ) -> Walk:
         definitions: Definitions | None = None
         if self._follows_definitions:
             definitions = restore(start.definitions, self._ddl)
@@ -208,7 +214,7 @@ class Follower:
             while True:
                 walk.read(is_last=at == len(paths) - 1)
                 if goal is not None:
-                    walk.is_over |= not goal.without(GtidSet.parse(walk.mark.gtids))
+                    walk.is_over |= not goal.without(GtidSet.parse(walk.checkpoint.gtids))
                 if walk.is_over:
                     return walk
                 # If a log has no first event, it is the newest and was just created, or it was left by a
@@ -218,12 +224,14 @@ class Follower:
                     at += 1
                     if at == len(paths):
                         return walk
-                    head = read_head(paths[at])
-                check_next(walk.mark, paths[at], head, self._lose)
-                skip = walk.mark.skip
+                    head = read_log_header(paths[at])
+                check_next(walk.checkpoint, paths[at], head, self._lose)
+                skip = walk.checkpoint.skip
                 if head.previous is not None and not GtidSet.parse(skip).without(head.previous):
                     skip = ""
-                walk.enter(Mark(paths[at], log_id=head.log_id, gtids=str(head.previous or ""), skip=skip))
+                walk.enter(
+                    Checkpoint(paths[at], log_id=head.log_id, gtids=str(head.previous or ""), skip=skip)
+                )
         except BinlogError:
             if not walk.spans:
                 raise

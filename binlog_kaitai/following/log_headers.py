@@ -19,14 +19,14 @@ from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.source import MAGIC
 
-BLOCK_SIZE_OF_HEADS = 1 << 16
+BLOCK_SIZE_OF_HEADERS = 1 << 16
 
 #: Events that a server writes at the end of a log; none of them is longer, in bytes.
 _ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
 
 
 @dataclass(frozen=True)
-class Head:
+class LogHeader:
     """Facts from the first events of a log.
 
     Attributes
@@ -75,7 +75,7 @@ def size_of(path: str) -> int:
         return source.length_of(path)
 
 
-def read_head(path: str) -> Head | None:
+def read_log_header(path: str) -> LogHeader | None:
     """The start of a log; None while its first event is incomplete.
 
     Raises
@@ -90,8 +90,8 @@ def read_head(path: str) -> Head | None:
             return _read(stream, path)
 
 
-def _read(stream: BinaryIO, path: str) -> Head | None:
-    reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADS)
+def _read(stream: BinaryIO, path: str) -> LogHeader | None:
+    reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADERS)
     log_id: int | None = None
     previous: GtidSet | None = None
     begun = first = server_id = 0
@@ -118,7 +118,7 @@ def _read(stream: BinaryIO, path: str) -> Head | None:
     if log_id is None:
         return None
     rest = server_id, context.is_relay_log, first_gtid
-    return Head(log_id, previous, context.is_in_use, begun, first, *rest)
+    return LogHeader(log_id, previous, context.is_in_use, begun, first, *rest)
 
 
 def closed_at(path: str) -> int | None:
@@ -130,7 +130,7 @@ def closed_at(path: str) -> int | None:
         It does not begin like a readable log.
     """
     with reading(path), open_log(path) as stream:
-        layout = split_points.read_head(stream, path).context().layout
+        layout = split_points.read_log_header(stream, path).context().layout
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(size - _LONGEST_END, len(MAGIC)))
         data = read_up_to(stream, _LONGEST_END)
@@ -156,16 +156,16 @@ def read_from(
     BinlogError
         The log's start, or its format description, cannot be read.
     """
-    version, ahead = read_start(stream)
+    version, peeked = read_start(stream)
     if position <= len(MAGIC):
         start = Context(version), len(MAGIC)
-        return BlockReader(stream, *start, name=path, ahead=ahead, block_size=block_size, leaves_checks=1)
+        return BlockReader(stream, *start, name=path, peeked=peeked, block_size=block_size, leaves_checks=1)
     context = Context(version)
     stream.seek(len(MAGIC))
     for at in sorted({len(MAGIC), format_position}):
         stream.seek(at)
         # The block of a format description contains nothing else; a log of an old version has none.
-        for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADS):
+        for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADERS):
             break
     stream.seek(position)
     return BlockReader(stream, context, position, name=path, block_size=block_size, leaves_checks=1)

@@ -15,7 +15,7 @@ from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Rol
 from binlog_kaitai.core.grammar import EventType
 
 
-class Rests:
+class QuiescentPoints:
     """Finds the quiescent points of one file, block by block."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Rests:
         # A payload is a complete transaction, from BEGIN to its commit.
         roles[block.rows_of(EventType.transaction_payload_event)] = Role.END
         is_over = self._boundaries.phases(found) & Phase.ENDS != 0
-        rests = np.concatenate(([self._is_over], is_over))
-        rests[:-1] |= (roles == Role.GTID) | (roles == Role.OUTSIDE)
+        quiescent = np.concatenate(([self._is_over], is_over))
+        quiescent[:-1] |= (roles == Role.GTID) | (roles == Role.OUTSIDE)
         self._is_over = bool(is_over[-1])
-        return np.flatnonzero(rests)
+        return np.flatnonzero(quiescent)

@@ -10,7 +10,7 @@ from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.rows.tables import statement_body, statements_in
 from binlog_kaitai.columns.splits.split import LogFile, Split, opened
-from binlog_kaitai.columns.splits.split_points import Cut
+from binlog_kaitai.columns.splits.split_points import SplitPoint
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start
 from binlog_kaitai.core.grammar import EventType
@@ -18,7 +18,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import reading
-from binlog_kaitai.following.log_headers import BLOCK_SIZE_OF_HEADS
+from binlog_kaitai.following.log_headers import BLOCK_SIZE_OF_HEADERS
 from binlog_kaitai.following.walk import Span
 from binlog_kaitai.sources.source import MAGIC, Part, Source, state_of
 
@@ -36,8 +36,8 @@ def source_of(span: Span) -> Source:
         return replace(source, part=Part(((0, span.end),)))
     with reading(span.path), source.open() as stream:
         version, _ = read_start(stream)
-        places = sorted({len(MAGIC), span.format_position})
-        formats = tuple(raw for at in places if (raw := _format_at(stream, version, at, span.path)))
+        offsets = sorted({len(MAGIC), span.format_position})
+        formats = tuple(raw for at in offsets if (raw := _format_at(stream, version, at, span.path)))
     return replace(source, part=Part(((span.start, span.end),), version, formats))
 
 
@@ -65,7 +65,7 @@ def definitions_in(span: Span, ddl: str | None) -> Callable[[Part], Definitions]
         split = split_of(span)
         if stop > split.start:
             with opened(split.file) as log:
-                for block in log.blocks(Cut(split.start, part.formats if split.start else ()), stop):
+                for block in log.blocks(SplitPoint(split.start, part.formats if split.start else ()), stop):
                     if isinstance(block, Gap):
                         continue
                     for row in statements_in(block):
@@ -93,6 +93,6 @@ def with_gtids(filters: Mapping[str, Any], span: Span) -> dict[str, Any]:
 def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:
     """The format description event at an offset; None if a log of an old version has another event there."""
     stream.seek(position)
-    for block in BlockReader(stream, Context(version), position, name=name, block_size=BLOCK_SIZE_OF_HEADS):
+    for block in BlockReader(stream, Context(version), position, name=name, block_size=BLOCK_SIZE_OF_HEADERS):
         return block.raw(0) if block.types[0] == EventType.format_description_event else None
     return None

@@ -49,11 +49,11 @@ def tail(
         A log is damaged, missing or replaced; everything before that point has been yielded.
     """
     follower = _Series(paths, follows_definitions=True, ddl=ddl)
-    mark = follower.latest() if from_now else follower.earliest()
+    checkpoint = follower.latest() if from_now else follower.earliest()
     while True:
-        reached = follower.advance(mark, max_bytes=_AT_ONCE)
-        if reached == mark:
+        reached = follower.advance(checkpoint, max_bytes=_AT_ONCE)
+        if reached == checkpoint:
             time.sleep(pause)
             continue
-        yield from follower.spans(mark, reached)
-        mark = reached
+        yield from follower.spans(checkpoint, reached)
+        checkpoint = reached

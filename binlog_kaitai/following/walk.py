@@ -11,17 +11,17 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.splits.split_points import Cut, CutFinder, Log
+from binlog_kaitai.columns.splits.split_points import Log, SplitPoint, SplitPointFinder
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
-from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
 from binlog_kaitai.following.log_headers import open_log, read_from, size_of
-from binlog_kaitai.following.quiescent_points import Rests
+from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.sources.source import MAGIC
 
 #: Beyond the end of any file.
@@ -123,14 +123,14 @@ class Walk:
 
     def __init__(
         self,
-        start: Mark,
+        start: Checkpoint,
         limit: Limit,
         division: Division,
         definitions: Definitions | None,
         *,
         passes_damage: bool = False,
     ) -> None:
-        self.mark = start
+        self.checkpoint = start
         self.spans: list[Span] = []
         self.is_over = False
         self._limit = limit
@@ -143,17 +143,19 @@ class Walk:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
         self._effects: list[Effect] = []
         self._statements = Statements()
-        self._rests = np.array([start.position], dtype=np.int64)  # of this block and the one before
+        self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
         self._begin = start  # start of the next span
         self._has_torn_end = False
         self._size = self._files = 0
 
-    def enter(self, start: Mark) -> None:
+    def enter(self, start: Checkpoint) -> None:
         """Continue in the next log."""
         self._cut()
         self._gtids.update(GtidSet.parse(start.gtids))
-        self._rests = np.array([start.position], dtype=np.int64)
-        self.mark = self._begin = replace(start, gtids=str(self._gtids), definitions=self.mark.definitions)
+        self._quiescent = np.array([start.position], dtype=np.int64)
+        self.checkpoint = self._begin = replace(
+            start, gtids=str(self._gtids), definitions=self.checkpoint.definitions
+        )
 
     def read(self, *, is_last: bool) -> None:
         """Read the complete transactions of the mark's log; all of the log if it is not the last one.
@@ -163,7 +165,7 @@ class Walk:
         BinlogError
             The log is damaged; the mark is before the damage.
         """
-        path, begin = self.mark.file, self.mark.position
+        path, begin = self.checkpoint.file, self.checkpoint.position
         is_target = path == self._limit.file
         hard = self._limit.position if is_target else FAR
         soft = begin + self._limit.size - self._size
@@ -174,21 +176,21 @@ class Walk:
                     self._read_around(Log(stream, path), soft, hard, is_last=is_last)
                     return
                 block_size = max(min(self._limit.size, _MOST), _LEAST)
-                reader = read_from(stream, path, begin, self.mark.format_position, block_size)
+                reader = read_from(stream, path, begin, self.checkpoint.format_position, block_size)
                 self._read(reader, soft, hard, is_last=is_last or hard != FAR)
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=path) from error
         except BinlogError as error:
-            raise error.at(file=path, position=self.mark.position) from error.__cause__
+            raise error.at(file=path, position=self.checkpoint.position) from error.__cause__
         finally:
-            self._files += self.mark.position > begin
+            self._files += self.checkpoint.position > begin
             self.is_over |= is_target or self._files >= self._limit.files
             self._cut()
 
     def _read(self, reader: BlockReader, soft: int, hard: int, *, is_last: bool) -> None:
-        rests = Rests()
+        quiescent = QuiescentPoints()
         for block in reader:
-            self._take(block, rests.of(block), soft, hard)
+            self._take(block, quiescent.of(block), soft, hard)
             end = int(block.end_positions[-1])
             if end > hard or (end > soft and self._size):
                 self.is_over = True
@@ -200,21 +202,21 @@ class Walk:
 
     def _read_around(self, log: Log, soft: int, hard: int, *, is_last: bool) -> None:
         """The same across damage, which belongs to the surrounding transaction, up to the next split."""
-        begin, formats = self.mark.position, log.head.formats
-        if self.mark.format_position > len(MAGIC):
+        begin, formats = self.checkpoint.position, log.head.formats
+        if self.checkpoint.format_position > len(MAGIC):
             formats = log.cut_before(begin).formats
-        start = Cut(0, ()) if begin <= len(MAGIC) else Cut(begin, formats)
-        rests, behind, gap, end = Rests(), None, None, begin
+        start = SplitPoint(0, ()) if begin <= len(MAGIC) else SplitPoint(begin, formats)
+        quiescent, after, gap, end = QuiescentPoints(), None, None, begin
         for block in log.blocks(start):
             if isinstance(block, Gap):
-                rests, behind, gap = Rests(), CutFinder(log.head, is_sure=False), block
+                quiescent, after, gap = QuiescentPoints(), SplitPointFinder(log.head, is_sure=False), block
                 continue
-            found, end = rests.of(block), int(block.end_positions[-1])
-            if behind is not None:
-                cuts = behind.take(block)
-                places = np.append(block.positions, end)
-                found = found[places[found] >= cuts[0]] if cuts else found[:0]
-                behind = None if cuts else behind
+            found, end = quiescent.of(block), int(block.end_positions[-1])
+            if after is not None:
+                found_boundaries = after.take(block)
+                offsets = np.append(block.positions, end)
+                found = found[offsets[found] >= found_boundaries[0]] if found_boundaries else found[:0]
+                after = None if found_boundaries else after
             self._take(block, found, soft, hard)
             if end > hard or (end > soft and self._size):
                 self.is_over = True
@@ -226,31 +228,31 @@ class Walk:
             self._move(end)
             self._has_torn_end = is_torn
 
-    def _take(self, block: Block, rests: Any, soft: int, hard: int) -> None:
-        places = np.append(block.positions, block.end_positions[-1])[rests]
-        self._rests = np.append(self._rests[-1], places)
-        is_ahead = places > self.mark.position
-        taken = np.flatnonzero(is_ahead & (places <= min(soft, hard)))
+    def _take(self, block: Block, quiescent: Any, soft: int, hard: int) -> None:
+        offsets = np.append(block.positions, block.end_positions[-1])[quiescent]
+        self._quiescent = np.append(self._quiescent[-1], offsets)
+        is_new = offsets > self.checkpoint.position
+        taken = np.flatnonzero(is_new & (offsets <= min(soft, hard)))
         if not len(taken) and not self._size:
-            taken = np.flatnonzero(is_ahead & (places <= hard))[:1]  # one transaction, however large
+            taken = np.flatnonzero(is_new & (offsets <= hard))[:1]  # one transaction, however large
         at = 0
-        for number in self._stops(places[taken]):
-            row = int(rests[taken[number]])
+        for number in self._stops(offsets[taken]):
+            row = int(quiescent[taken[number]])
             self._pass(_part(block, at, row))
-            self._move(int(places[taken[number]]))
+            self._move(int(offsets[taken[number]]))
             if block.is_special:
-                self.mark = replace(self.mark, format_position=int(block.positions[0]))
-            if self.mark.position >= self._goal():
+                self.checkpoint = replace(self.checkpoint, format_position=int(block.positions[0]))
+            if self.checkpoint.position >= self._goal():
                 self._cut()
             at = row
         if at < len(block):
             self._keep(_part(block, at, len(block)))
 
-    def _stops(self, places: Any) -> Iterator[int]:
+    def _stops(self, offsets: Any) -> Iterator[int]:
         """Which of some ascending offsets to stop at, in order: the ends of spans, and the last offset."""
         at = 0
-        while at < len(places):
-            at = min(int(np.searchsorted(places, self._goal())), len(places) - 1)
+        while at < len(offsets):
+            at = min(int(np.searchsorted(offsets, self._goal())), len(offsets) - 1)
             yield at
             at += 1
 
@@ -274,11 +276,11 @@ class Walk:
             if kind in GTID_TYPES:
                 add_gtids(self._open_gtids, block, kind)
         if self._definitions is not None:
-            self._open_statements += self._statements.of(block, self._rests)
+            self._open_statements += self._statements.of(block, self._quiescent)
 
     def _move(self, position: int) -> None:
-        self._size += position - self.mark.position
-        self.mark = replace(self.mark, position=position)
+        self._size += position - self.checkpoint.position
+        self.checkpoint = replace(self.checkpoint, position=position)
 
     def _cut(self) -> None:
         """End a span here."""
@@ -286,16 +288,16 @@ class Walk:
             if ":" not in source:  # MariaDB: the last GTID of each server is the state
                 self._gtids.add_range(source, 1, max(last for _, last in numbers) + 1)
         definitions = "" if self._definitions is None else save(self._definitions)
-        self.mark = replace(self.mark, gtids=str(self._gtids), definitions=definitions)
+        self.checkpoint = replace(self.checkpoint, gtids=str(self._gtids), definitions=definitions)
         begin = self._begin
-        if self.mark.position > begin.position:
-            places = begin.position, self.mark.position, begin.format_position
+        if self.checkpoint.position > begin.position:
+            offsets = begin.position, self.checkpoint.position, begin.format_position
             effects = tuple(self._effects)
             self.spans.append(
-                Span(begin.file, *places, begin.definitions, "", begin.skip, effects, self._has_torn_end)
+                Span(begin.file, *offsets, begin.definitions, "", begin.skip, effects, self._has_torn_end)
             )
             self._effects, self._has_torn_end = [], False
-        self._begin = self.mark
+        self._begin = self.checkpoint
 
 
 def _part(block: Block, begin: int, end: int) -> Block:

@@ -135,7 +135,7 @@ class Lake:
         """
         if not self.is_decided(batch):
             if self._tables is not None:
-                self._tables.fit(pieces)
+                self._tables.widen(pieces)
             self._decide(batch, pieces)
         self._complete(batch)
         self._clear_staging()

@@ -64,7 +64,7 @@ class IcebergTables:
             raise UsageError(_NEEDED) from error
         self._folder = folder
 
-    def fit(self, pieces: Iterable[Mapping[str, Any]]) -> None:
+    def widen(self, pieces: Iterable[Mapping[str, Any]]) -> None:
         """Rewrite the files of a batch whose column types differ from their table's.
 
         A type is widened if Iceberg supports it; otherwise the column continues under a name with ``_``
@@ -125,8 +125,8 @@ class IcebergTables:
                 update.union_by_name(schema)
             transaction.set_properties({_BATCH: str(batch)})
             urls = [self._url(file.relative_to(self._folder).as_posix()) for file in files]
-            told = {_PIPELINE: pipeline, _BATCH: str(batch)}
-            transaction.add_files(urls, snapshot_properties=told, check_duplicate_files=False)
+            reported = {_PIPELINE: pipeline, _BATCH: str(batch)}
+            transaction.add_files(urls, snapshot_properties=reported, check_duplicate_files=False)
 
     def _load(self, name: str) -> Table | None:
         from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError

@@ -31,7 +31,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
-from binlog_kaitai.following.quiescent_points import Rests
+from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
 from binlog_kaitai.sources.source import MAGIC, series_of
@@ -78,7 +78,7 @@ class Archive:
         self._file: int | None = None
         self._end = 0  # of the log that is open, in bytes
         self._rest = Place("")  # as `place`, not on disk yet
-        self._rests = Rests()
+        self._quiescent = QuiescentPoints()
         self._is_closed = False  # by an event of the server
         self._is_flag_unsafe = False
         self._names: list[str] = []
@@ -142,7 +142,7 @@ class Archive:
         if self.place is None or name != self.place.name:
             here = self.place.name if self.place else "no log"
             raise ServerError(f"the server sends the log {name}; the archive ends in {here}")
-        self._rests = Rests()
+        self._quiescent = QuiescentPoints()
         self.context = _context_of(self.folder / name)
 
     def check_description(self, raw: bytes) -> None:
@@ -175,8 +175,8 @@ class Archive:
             data = data[self._compare(data, begin) :]
         if len(data):
             self._put(data, is_first=begin == len(MAGIC))
-        places = np.append(block.positions, end)[self._rests.of(block)]
-        self._note(places[places >= self._rest.position].tolist())
+        offsets = np.append(block.positions, end)[self._quiescent.of(block)]
+        self._note(offsets[offsets >= self._rest.position].tolist())
         self._is_closed = int(block.types[-1]) in _ENDS
         if self._is_closed:
             self._set_in_use(is_set=False)
@@ -240,7 +240,7 @@ class Archive:
 
     def _start(self, end: int) -> None:
         self._end = end
-        self._rests, self._is_closed = Rests(), False
+        self._quiescent, self._is_closed = QuiescentPoints(), False
         self.context = Context(4)
 
     def _put(self, data: Any, *, is_first: bool) -> None:
@@ -282,12 +282,14 @@ class Archive:
             flags = flags | _IN_USE if is_set else flags & ~_IN_USE
             os.pwrite(self._file, bytes([flags]), _FLAGS_AT)
 
-    def _note(self, places: list[int]) -> None:
+    def _note(self, offsets: list[int]) -> None:
         """Remember up to where no transaction is open."""
-        if not places or places[-1] <= self._rest.position:
+        if not offsets or offsets[-1] <= self._rest.position:
             return
-        last = places[-1]
-        near = [place for place in (*places[-2:-1], self._rest.position, last) if last - place <= _MOST_AGAIN]
+        last = offsets[-1]
+        near = [
+            place for place in (*offsets[-2:-1], self._rest.position, last) if last - place <= _MOST_AGAIN
+        ]
         self._rest = Place(self._rest.name, last, max(near[0], len(MAGIC)))
 
     def _close_file(self) -> None:
@@ -354,22 +356,22 @@ class Archive:
                 return
             context = _context_of(path) if self._rest.position else Context(4)
             stream.seek(begin)
-            reader = BlockReader(stream, context, begin, name=str(path), reads_ahead=False)
+            reader = BlockReader(stream, context, begin, name=str(path), prefetches=False)
             for block in reader:
                 if not block.is_special and not block.layout.is_checksummed:
                     return
                 if (check(block) == BAD).any():
                     return
-                places = np.append(block.positions, block.end_positions[-1])[self._rests.of(block)]
-                self._note(places.tolist())
-                if int(block.types[-1]) in _ENDS and self._rest.position == places[-1]:
+                offsets = np.append(block.positions, block.end_positions[-1])[self._quiescent.of(block)]
+                self._note(offsets.tolist())
+                if int(block.types[-1]) in _ENDS and self._rest.position == offsets[-1]:
                     self._set_in_use(is_set=False)
 
 
 def _context_of(path: Path) -> Context:
     """What the first events of a log say about those that follow."""
     with reading(str(path)), path.open("rb") as stream:
-        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16, reads_ahead=False)
+        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16, prefetches=False)
         for block in reader:
             if not block.is_special:
                 break

@@ -239,7 +239,7 @@ class Fetch:
         archive = self._archive
         source: Any = stream
         place = archive.context, stream.position
-        reader = BlockReader(source, *place, name=stream.log_name, reads_ahead=False)
+        reader = BlockReader(source, *place, name=stream.log_name, prefetches=False)
         for block in reader:
             if stream.description:
                 archive.check_description(stream.description)

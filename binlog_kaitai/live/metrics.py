@@ -52,8 +52,8 @@ class Metrics:
         if self._path is None or not (at_once or time.monotonic() - self._written_at >= _SECONDS):
             return
         event = self.values["last_event_timestamp_seconds"]
-        is_behind = event and not self.values["caught_up"]
-        self.values["lag_seconds"] = max(0.0, time.time() - event) if is_behind else 0
+        is_after = event and not self.values["caught_up"]
+        self.values["lag_seconds"] = max(0.0, time.time() - event) if is_after else 0
         replace_file(self._path, self.text())
         self._written_at = time.monotonic()
 

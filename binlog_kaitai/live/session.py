@@ -85,7 +85,7 @@ class Session:
             import pymysql
         except ImportError as error:
             raise UsageError(_NEEDED) from error
-        with self._told(LOGIN):
+        with self._reported(LOGIN):
             self._connection: Any = pymysql.connect(
                 **address.arguments(),
                 charset="utf8mb4",
@@ -125,7 +125,7 @@ class Session:
         ServerError
             The server refuses it.
         """
-        with self._told(what), self._connection.cursor() as cursor:
+        with self._reported(what), self._connection.cursor() as cursor:
             cursor.execute(statement)
             return list(cursor.fetchall())
 
@@ -252,11 +252,11 @@ class Session:
         self._run(f"SET @{name} = %s", value)
 
     def _run(self, statement: str, *values: Any) -> None:
-        with self._told(""), self._connection.cursor() as cursor:
+        with self._reported(""), self._connection.cursor() as cursor:
             cursor.execute(statement, values or None)
 
     def _start(self, request: bytes, *, is_eager: bool = False) -> EventStream:
-        with self._told("the binary log (REPLICATION SLAVE)"):
+        with self._reported("the binary log (REPLICATION SLAVE)"):
             self._send(requests.register_slave(self._replica.server_id))
             self._connection._next_seq_id = 1
             self._connection._read_packet()
@@ -275,7 +275,7 @@ class Session:
             raise ConnectionLostError(f"the connection broke: {error.strerror or error}") from error
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _reported(self, what: str) -> Iterator[None]:
         """What PyMySQL raises, as an error of this package that names the server."""
         import pymysql
 

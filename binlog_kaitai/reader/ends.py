@@ -33,10 +33,10 @@ class End(NamedTuple):
     file: str
     kind: EndKind
     position: int
-    bytes_behind: int
+    bytes_after: int
 
 
-def judge_end(file: str, tail: Tail, context: Context) -> End:
+def classify_end(file: str, tail: Tail, context: Context) -> End:
     """Classify the end of a file by the bytes after its last complete event.
 
     Raises

@@ -41,7 +41,7 @@ from binlog_kaitai.errors import (
     out_of_memory,
     reading,
 )
-from binlog_kaitai.reader.ends import End, judge_end
+from binlog_kaitai.reader.ends import End, classify_end
 from binlog_kaitai.sources.source import Source
 
 
@@ -266,7 +266,7 @@ class LogReader(AbstractContextManager["LogReader"]):
                     return
             if start > framer.position:
                 raise UsageError(f"no event begins at {start}: the log ends at {position}")
-            self.ends.append(judge_end(name, framer.tail, context))
+            self.ends.append(classify_end(name, framer.tail, context))
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
         except MemoryError as error:

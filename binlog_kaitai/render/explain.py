@@ -72,10 +72,10 @@ def _lines(event: Event, dissection: Dissection, width: int | None, *, in_full: 
     for leaf in dissection.leaves:
         shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
         data, step = event.raw[leaf.offset : shown], columns.bytes_a_line
-        places = [
+        offsets = [
             (str(start + leaf.offset + at), data[at : at + step].hex(" ")) for at in range(0, len(data), step)
         ]
-        yield from columns.lines(places, leaf)
+        yield from columns.lines(offsets, leaf)
         if shown < leaf.end:
             yield columns.line("…", f"{leaf.end - shown} more bytes; --full shows them")
         for part in leaf.parts:
@@ -111,14 +111,17 @@ class _Columns(NamedTuple):
         hexes = f"{bytes_:<{_hex_width(self.bytes_a_line)}}"
         return f"{offset:>{self.offset}}  {hexes}  {field:<{self.field}}  {rest}".rstrip()
 
-    def lines(self, places: list[tuple[str, str]], leaf: Leaf) -> Iterator[str]:
+    def lines(self, offsets: list[tuple[str, str]], leaf: Leaf) -> Iterator[str]:
         """A leaf beside its bytes."""
         value = printable(shown_value(leaf))
         if self.rest is None:
-            fields, rests = [leaf.path], [f"{value:<{_VALUE_WIDTH}}  {leaf.meaning}"]
+            fields, descriptions = [leaf.path], [f"{value:<{_VALUE_WIDTH}}  {leaf.meaning}"]
         else:
-            fields, rests = _wrapped(leaf.path, self.field), _value_lines(value, leaf.meaning, self.rest)
-        for place, field, rest in zip_longest(places, fields, rests):
+            fields, descriptions = (
+                _wrapped(leaf.path, self.field),
+                _value_lines(value, leaf.meaning, self.rest),
+            )
+        for place, field, rest in zip_longest(offsets, fields, descriptions):
             offset, bytes_ = place or ("", "")
             yield self.line(offset, bytes_, field or "", rest or "")
 

@@ -174,9 +174,9 @@ def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, in
         items = value if isinstance(value, list) else [value]
         if not where or not items or not all(hasattr(item, "_debug") for item in items):
             continue
-        places = where.get("arr") or [where]
+        offsets = where.get("arr") or [where]
         found: list[Leaf] = []
-        for index, (item, place) in enumerate(zip(items, places, strict=True)):
+        for index, (item, place) in enumerate(zip(items, offsets, strict=True)):
             label = f"{prefix}{name}[{index}]." if isinstance(value, list) else f"{prefix}{name}."
             found += _child(node, item, base, place["start"], label)
         if found and _is_gapless(found):

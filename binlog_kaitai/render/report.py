@@ -53,8 +53,8 @@ def report_lines(report: Report) -> Iterator[str]:
     of_all = "all" if report.bodies == report.events + report.inner_events else f"{report.bodies:,}"
     yield f"  bodies checked against the grammar: {of_all}"
     if report.end is not None:
-        behind = f", {report.end.bytes_behind:,} bytes after it" if report.end.bytes_behind else ""
-        yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{behind}"
+        after = f", {report.end.bytes_after:,} bytes after it" if report.end.bytes_after else ""
+        yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{after}"
     if report.previous_gtids:
         yield f"  previous GTIDs: {report.previous_gtids}"
     if report.missing_before:

@@ -92,5 +92,5 @@ def slice_line(done: Slice) -> str:
         counted(done.events, "event"),
         counted(done.bytes, "byte"),
     )
-    behind = f"; skipped {counted(done.open, 'incomplete transaction')}" if done.open else ""
-    return f"{done.file} -> {done.target}: {', '.join(counts)}{behind}"
+    after = f"; skipped {counted(done.open, 'incomplete transaction')}" if done.open else ""
+    return f"{done.file} -> {done.target}: {', '.join(counts)}{after}"

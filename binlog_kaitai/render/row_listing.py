@@ -133,9 +133,9 @@ def _converted(found: OfEvents, column: Column, pool: Pool, convert: Callable[[A
 def _column(texts: Any, pool: Pool) -> Column:
     """Text in an Arrow array."""
     _, offsets, data = texts.buffers()
-    places = np.frombuffer(offsets, dtype=np.int32)[: len(texts) + 1].astype(np.int64)
-    base = pool.append(memoryview(data)[: places[-1]])
-    return Column(TEXT, -(base + places[:-1]) - 1, np.diff(places))
+    bounds = np.frombuffer(offsets, dtype=np.int32)[: len(texts) + 1].astype(np.int64)
+    base = pool.append(memoryview(data)[: bounds[-1]])
+    return Column(TEXT, -(base + bounds[:-1]) - 1, np.diff(bounds))
 
 
 class _Table:

@@ -50,7 +50,7 @@ _KIND = "FORMAT_DESCRIPTION_EVENT"
 
 
 @dataclass(frozen=True)
-class Head:
+class LogHeader:
     """The correct magic and first event of a log.
 
     Attributes
@@ -82,7 +82,7 @@ class Head:
         return _context_after(self.data)
 
 
-def read_head(stream: BinaryIO) -> Head:
+def read_log_header(stream: BinaryIO) -> LogHeader:
     """The magic and first event of a log, unchanged.
 
     Raises
@@ -101,10 +101,10 @@ def read_head(stream: BinaryIO) -> Head:
     _context_after(data)
     if end == len(MAGIC) and stream.read(1):
         raise TruncatedError("ends inside its first event", position=end)
-    return Head(data, end)
+    return LogHeader(data, end)
 
 
-def find_head(stream: BinaryIO) -> Head:
+def find_log_header(stream: BinaryIO) -> LogHeader:
     """The same for a log whose start may be damaged, corrected.
 
     Raises
@@ -117,17 +117,17 @@ def find_head(stream: BinaryIO) -> Head:
         return head
     found = _mended(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
     if found is None and head is not None and _goes_on_after(head, stream):
-        found = Head(head.data, head.end, wrong)  # from an unknown server version
+        found = LogHeader(head.data, head.end, wrong)  # from an unknown server version
     if found is None:
         assert wrong is not None
         raise wrong
     return found
 
 
-def _as_it_is(stream: BinaryIO) -> tuple[Head | None, BinlogError | None]:
+def _as_it_is(stream: BinaryIO) -> tuple[LogHeader | None, BinlogError | None]:
     """The start of a log, if it can be read, and the damage to it."""
     try:
-        head = read_head(stream)
+        head = read_log_header(stream)
         is_right = _is_right(head, stream)
     except BinlogError as error:
         return None, error
@@ -150,7 +150,7 @@ def _context_after(data: bytes) -> Context:
     return context
 
 
-def _is_right(head: Head, stream: BinaryIO) -> bool:
+def _is_right(head: LogHeader, stream: BinaryIO) -> bool:
     """Whether the first event is as a server wrote it: by its checksum, else by what known servers write."""
     layout = head.context.layout
     if head.end == len(MAGIC) or layout.binlog_version < 4:
@@ -166,13 +166,13 @@ def _is_right(head: Head, stream: BinaryIO) -> bool:
     return is_known and _goes_on_after(head, stream)
 
 
-def _goes_on_after(head: Head, stream: BinaryIO) -> bool:
+def _goes_on_after(head: LogHeader, stream: BinaryIO) -> bool:
     """Whether an intact event, or the end of the log, follows the first event."""
     size = stream.seek(0, io.SEEK_END)
     return head.end == size or Search(stream).is_whole(head.end, head.context.layout)
 
 
-def _mended(stream: BinaryIO) -> Head | None:
+def _mended(stream: BinaryIO) -> LogHeader | None:
     """The start of a log whose first event has a single wrong byte, identified by its checksum.
 
     None if no change of one byte makes the checksum match. A byte does so by chance in about one of 100,000
@@ -192,7 +192,7 @@ def _mended(stream: BinaryIO) -> Head | None:
     data, at = found[0]
     reason = f"{BAD_CHECKSUM}: the byte at {at} is wrong"
     wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
-    return Head(data, len(data), wrong, mended=at)
+    return LogHeader(data, len(data), wrong, mended=at)
 
 
 def _is_head(data: bytes) -> bool:
@@ -224,7 +224,7 @@ def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
         yield head[:end] + right, end + wrong[0]
 
 
-def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
+def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> LogHeader | None:
     """A format description with a matching checksum at a position where it should not be."""
     layout = Format(4, header_length(4), is_checksummed=True)
     place = Search(stream).event(0, layout, has_own_positions=False)
@@ -239,25 +239,25 @@ def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
     lost = None
     if place > len(MAGIC):
         lost = Gap(len(MAGIC), place, DamagedError("precedes the format description"))
-    return Head(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
+    return LogHeader(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
 
 
-def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
+def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> LogHeader | None:
     found = rebuild(stream)
     if found is None:
         return None
     data = MAGIC + found.event
     parse_event(found.event, EventType.format_description_event, Context(4).layout)
-    return Head(data, found.end, wrong, rebuilt=found.how, lost=found.lost)
+    return LogHeader(data, found.end, wrong, rebuilt=found.how, lost=found.lost)
 
 
-def replaced(stream: BinaryIO, other: Head) -> Head:
+def replaced(stream: BinaryIO, other: LogHeader) -> LogHeader:
     """The start of a damaged log, replaced by the first event of another one."""
     _, wrong = _as_it_is(stream)
     layout, size = other.context.layout, stream.seek(0, io.SEEK_END)
     search = Search(stream)
     if other.end == size or search.is_whole(other.end, layout):
-        return Head(other.data, other.end, wrong)
+        return LogHeader(other.data, other.end, wrong)
     found = search.event_or_shifted(1, layout, has_own_positions=not layout.is_checksummed)
     end = size if found is None else found
-    return Head(other.data, end, wrong, lost=no_event_between(min(other.end, end), end))
+    return LogHeader(other.data, end, wrong, lost=no_event_between(min(other.end, end), end))

@@ -40,7 +40,7 @@ from binlog_kaitai.rewrite.division import (
     sure_or_defining,
 )
 from binlog_kaitai.rewrite.format_search import Rebuilt
-from binlog_kaitai.rewrite.log_headers import Head, find_head, read_head, replaced
+from binlog_kaitai.rewrite.log_headers import LogHeader, find_log_header, read_log_header, replaced
 from binlog_kaitai.rewrite.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources.source import MAGIC, Source
@@ -184,13 +184,13 @@ def repair(
     return done
 
 
-def _head_of(stream: BinaryIO, format_from: Source | None) -> Head:
+def _head_of(stream: BinaryIO, format_from: Source | None) -> LogHeader:
     """The start of a log, corrected, or that of another log with the same format."""
     if format_from is not None:
         with reading(format_from.name), format_from.open() as other:
-            return replaced(stream, read_head(other))
+            return replaced(stream, read_log_header(other))
     try:
-        return find_head(stream)
+        return find_log_header(stream)
     except BinlogError as error:
         if isinstance(error, NotABinlogError) and not isinstance(error, DamagedError):
             raise
@@ -211,7 +211,7 @@ def _writes_gtids(layout: Format) -> bool:
 
 
 class _Rebuild:
-    def __init__(self, writer: LogWriter, done: Repair, head: Head, *, keep_partial: bool) -> None:
+    def __init__(self, writer: LogWriter, done: Repair, head: LogHeader, *, keep_partial: bool) -> None:
         self._writer = writer
         self._done = done
         self._head = head
@@ -228,7 +228,7 @@ class _Rebuild:
         self._tables = Tables(Definitions())
 
     def run(self, stream: BinaryIO) -> None:
-        for block in BlockReader.of_file(io.BytesIO(self._head.data), self._done.file, reads_ahead=False):
+        for block in BlockReader.of_file(io.BytesIO(self._head.data), self._done.file, prefetches=False):
             self._take_usable(block)
         at, lost = self._head.end, self._done.lost
         known = [one for one in lost if one.stop > at or one.start >= at]
@@ -236,7 +236,7 @@ class _Rebuild:
             lost.insert(0, self._head.lost)
             self._close(_LOST)
         name, context, size = self._done.file, self._head.context, stream.seek(0, io.SEEK_END)
-        for one in AroundDamage(stream, name, context, at, known=known, reads_ahead=False):
+        for one in AroundDamage(stream, name, context, at, known=known, prefetches=False):
             if isinstance(one, Block):
                 self._take_usable(one)
             elif one in known:
@@ -295,8 +295,8 @@ class _Rebuild:
             return
         rows = segments.rows[segments.starts[-1] :] + first
         if self._open is None or not (segments.continues and len(segments.starts) == 1):
-            ahead = int(block.positions[rows[0]] - block.positions[first])
-            self._open = Open.at(block, int(rows[0]), self._writer.position + ahead)
+            distance = int(block.positions[rows[0]] - block.positions[first])
+            self._open = Open.at(block, int(rows[0]), self._writer.position + distance)
         self._open.go_on(block, rows, roles[rows], segments.phases[rows - first])
 
     def _close(self, reason: str) -> None:

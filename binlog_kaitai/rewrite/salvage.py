@@ -32,7 +32,7 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.rewrite.log_headers import Head
+from binlog_kaitai.rewrite.log_headers import LogHeader
 from binlog_kaitai.sources.source import MAGIC, Part
 
 #: Shorter events are read to check whether they are intact, in bytes.
@@ -47,7 +47,7 @@ class Doubtful(NamedTuple):
     reason: str
 
 
-def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Gap], list[Doubtful]]:
+def lost_in(stream: BinaryIO, report: Report, head: LogHeader) -> tuple[list[Gap], list[Doubtful]]:
     """The unusable ranges of a log, sorted and non-adjacent, and its doubtful events.
 
     Parameters
@@ -62,7 +62,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Gap], li
     size = stream.seek(0, io.SEEK_END)
     found = _joined(one for one in report.lost if one.stop > head.end)
     end = report.end
-    if end is not None and end.bytes_behind and (not found or found[-1].stop < size):
+    if end is not None and end.bytes_after and (not found or found[-1].stop < size):
         # A log in use: a partially written event at its end is not damage, but no event either.
         found.append(Gap(end.position, TO_THE_END, DamagedError("incomplete event")))
     contexts, doubtful = _Contexts(head, report), list[Doubtful]()
@@ -80,7 +80,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Gap], li
 class _Contexts:
     """The context at an offset of a log: a later format description may differ from the first."""
 
-    def __init__(self, head: Head, report: Report) -> None:
+    def __init__(self, head: LogHeader, report: Report) -> None:
         self._positions = [position for position, _ in report.formats]
         first, version = head.data[len(MAGIC) :], head.context.layout.binlog_version
         self._found = [head.context]
@@ -113,8 +113,8 @@ def _with_shifted(
             own = _event_at(stream, start, size, context)
             if before is None or (own is not None and _shift(own) == _shift(before)):
                 break  # the following header is where it should be
-            shifts = {_shift(one) for one in (after, before) if one is not None}
-            if after is None or None in shifts or len(shifts) == 1:
+            offsets = {_shift(one) for one in (after, before) if one is not None}
+            if after is None or None in offsets or len(offsets) == 1:
                 reason = "it may be damaged, like what follows it: the log has no checksums"
                 doubtful.append(Doubtful(before.position, len(before.raw), reason))
                 break
@@ -124,7 +124,7 @@ def _with_shifted(
 
 
 def _after_damage(
-    stream: BinaryIO, lost: list[Gap], head: Head, contexts: _Contexts, *, has_gtids: bool
+    stream: BinaryIO, lost: list[Gap], head: LogHeader, contexts: _Contexts, *, has_gtids: bool
 ) -> Iterator[Doubtful]:
     """The first events after damage, if neither they nor the preceding ones are proven."""
     size = stream.seek(0, io.SEEK_END)
@@ -150,7 +150,7 @@ def knows_gtids(layout: Format) -> bool:
 
 def _last_event(stream: BinaryIO, start: int, end: int, context: Context) -> Frame | None:
     stream.seek(start)
-    reader = BlockReader(cast(BinaryIO, Limited(stream, end - start)), context, start, reads_ahead=False)
+    reader = BlockReader(cast(BinaryIO, Limited(stream, end - start)), context, start, prefetches=False)
     position = -1
     for block in reader:
         position = int(block.positions[-1])

@@ -110,8 +110,8 @@ class LogWriter:
         wrong = self._put_positions(data, starts, ends, block)
         if not block.layout.is_checksummed:
             return
-        behind = ends[wrong] - CHECKSUM_SIZE
-        put_u4(data, behind, crc32_of(data, starts[wrong], behind))
+        after = ends[wrong] - CHECKSUM_SIZE
+        put_u4(data, after, crc32_of(data, starts[wrong], after))
 
     def _put_positions(self, data: Any, starts: Any, ends: Any, block: Block) -> Any:
         """Set the positions in the headers of some events to those in the file; returns which of them
@@ -121,12 +121,12 @@ class LogWriter:
         event's start.
         """
         offset = header_offset("next_position")
-        places = starts + offset
-        stated = data[places[:, None] + np.arange(_POSITION_SIZE)].view("<u4")[:, 0]
+        offsets = starts + offset
+        stated = data[offsets[:, None] + np.arange(_POSITION_SIZE)].view("<u4")[:, 0]
         positions = self.position + (ends if block.layout.binlog_version > 3 else starts)
         positions = (positions & POSITION_MASK).astype("<u4")
         wrong = np.flatnonzero((stated != 0) & (stated != positions))
-        put_u4(data, places[wrong], positions[wrong])
+        put_u4(data, offsets[wrong], positions[wrong])
         return wrong
 
 

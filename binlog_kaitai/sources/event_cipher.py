@@ -79,12 +79,12 @@ class EventCipher:
     def _encrypted(self, rows: Any) -> Any:
         return _as_rows(self._blocks.encrypt(rows.tobytes()))
 
-    def headers(self, data: Any, places: Any, base: int) -> tuple[Any, Any]:
+    def headers(self, data: Any, tails: Any, base: int) -> tuple[Any, Any]:
         """Types and next positions in the headers at some places of a file's bytes, `base` bytes into it."""
-        blocks = _rows_at(data, places + TYPE)
-        blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, places).view(np.uint8).reshape(-1, WIDTH)
+        blocks = _rows_at(data, tails + TYPE)
+        blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, tails).view(np.uint8).reshape(-1, WIDTH)
         plain = _as_rows(self._blocks.decrypt(blocks.tobytes()))
-        plain = plain ^ self.vectors(places + base)
+        plain = plain ^ self.vectors(tails + base)
         nexts = np.ascontiguousarray(plain[:, NEXT - TYPE :][:, :WIDTH]).view("<u4").ravel()
         return plain[:, 0], nexts
 
@@ -101,15 +101,15 @@ class EventCipher:
         numbers = _windows(data, "<u4")
         kept = numbers[starts + SIZE]
         numbers[starts + SIZE] = numbers[starts]
-        counts, rests = (sizes - TYPE) // BLOCK, (sizes - TYPE) % BLOCK
+        counts, remainders = (sizes - TYPE) // BLOCK, (sizes - TYPE) % BLOCK
         vectors = self.vectors(starts + base)
         is_long = counts >= _MANY
         self._decrypt_alone(data, starts[is_long] + TYPE, counts[is_long], vectors[is_long])
         self._decrypt_together(data, starts[~is_long] + TYPE, counts[~is_long], vectors[~is_long])
         # The masks are zero behind an event's end; where the next one is short, its own mask comes after.
-        ends, masks = _windows(data, _ROW), self._encrypted(vectors) & _FIRST[rests]
-        places = starts + sizes - rests
-        ends[places] = (ends[places].view(np.uint8).reshape(-1, BLOCK) ^ masks).view(_ROW).ravel()
+        ends, masks = _windows(data, _ROW), self._encrypted(vectors) & _FIRST[remainders]
+        tails = starts + sizes - remainders
+        ends[tails] = (ends[tails].view(np.uint8).reshape(-1, BLOCK) ^ masks).view(_ROW).ravel()
         numbers[starts] = numbers[starts + SIZE]
         numbers[starts + SIZE] = kept
 
@@ -126,15 +126,15 @@ class EventCipher:
         if not len(rows):
             return
         windows = _windows(data, _ROW)
-        places = begins[rows] + BLOCK * numbers
-        sealed = windows[places].view(np.uint64).reshape(-1, 2)
+        tails = begins[rows] + BLOCK * numbers
+        sealed = windows[tails].view(np.uint64).reshape(-1, 2)
         plain = _as_rows(self._blocks.decrypt(sealed.tobytes())).view(np.uint64)
         plain[1:] ^= sealed[:-1]
         firsts = np.flatnonzero(numbers == 0)
         # The blocks before these belong to other events.
         plain[firsts[firsts > 0]] ^= sealed[firsts[firsts > 0] - 1]
         plain[firsts] ^= vectors.view(np.uint64)[rows[firsts]]
-        windows[places] = plain.view(_ROW).ravel()
+        windows[tails] = plain.view(_ROW).ravel()
 
     def decrypt_head(self, data: bytes, position: int) -> bytes:
         """The first `HEAD` bytes of an event that begins at an offset."""
@@ -160,26 +160,26 @@ class EventCipher:
             Offset of the bytes in the file, and its size.
         """
         array = np.frombuffer(data, dtype=np.uint8)
-        places = np.arange(max(min(len(array) - HEAD + 1, count), 0))
-        if not len(places):
+        tails = np.arange(max(min(len(array) - HEAD + 1, count), 0))
+        if not len(tails):
             return None
-        sizes = words(array, places + SIZE).astype(np.int64)
-        places = places[(sizes >= HEADER) & (sizes <= end - base - places)]
-        if not len(places):
+        sizes = words(array, tails + SIZE).astype(np.int64)
+        tails = tails[(sizes >= HEADER) & (sizes <= end - base - tails)]
+        if not len(tails):
             return None
-        sizes = words(array, places + SIZE).astype(np.int64)
-        types, nexts = self.headers(array, places, base)
+        sizes = words(array, tails + SIZE).astype(np.int64)
+        types, nexts = self.headers(array, tails, base)
         known = KNOWN[types]
-        is_sure = known & ((nexts == 0) | (nexts == ((places + sizes + base) & POSITION_MASK)))
+        is_sure = known & ((nexts == 0) | (nexts == ((tails + sizes + base) & POSITION_MASK)))
         # In relay logs positions are another log's; there, two headers have to fit each other.
-        followed = np.flatnonzero(known & (places + sizes + HEAD <= len(array)))
+        followed = np.flatnonzero(known & (tails + sizes + HEAD <= len(array)))
         if len(followed):
-            behind = (places + sizes)[followed]
-            others, stated = self.headers(array, behind, base)
-            expected = nexts[followed] + words(array, behind + SIZE)
+            after = (tails + sizes)[followed]
+            others, stated = self.headers(array, after, base)
+            expected = nexts[followed] + words(array, after + SIZE)
             is_sure[followed] |= KNOWN[others] & (stated == expected)
         sure = np.flatnonzero(is_sure)
-        return int(places[sure[0]]) if len(sure) else None
+        return int(tails[sure[0]]) if len(sure) else None
 
     def is_right_for(self, data: bytes, position: int) -> bool:
         """Whether the first events of what is encrypted make sense; they do if there are none."""
@@ -198,9 +198,9 @@ class EventCipher:
         return self._is_checksummed and crc32(plain[begin : end - CHECKSUM_SIZE]) == stored
 
 
-def _rows_at(data: Any, places: Any) -> Any:
+def _rows_at(data: Any, tails: Any) -> Any:
     """The 16 bytes at each of some places: a row (uint8) for each."""
-    return _windows(data, _ROW)[places].view(np.uint8).reshape(-1, BLOCK)
+    return _windows(data, _ROW)[tails].view(np.uint8).reshape(-1, BLOCK)
 
 
 def _as_rows(data: bytes) -> Any:
@@ -208,9 +208,9 @@ def _as_rows(data: bytes) -> Any:
     return np.frombuffer(bytearray(data), dtype=np.uint8).reshape(-1, BLOCK)
 
 
-def words(data: Any, places: Any) -> Any:
+def words(data: Any, tails: Any) -> Any:
     """The numbers of 4 bytes at some places."""
-    return _windows(data, "<u4")[places]
+    return _windows(data, "<u4")[tails]
 
 
 def _windows(data: Any, kind: Any) -> Any:

@@ -53,18 +53,18 @@ class EventStream(Layer):
     Parameters
     ----------
     raw
-        The log, behind `head` and `ahead`.
+        The log, behind `head` and `peeked`.
     head
         What is not encrypted.
     """
 
-    def __init__(self, raw: BinaryIO, head: bytes, ahead: bytes, cipher: EventCipher) -> None:
+    def __init__(self, raw: BinaryIO, head: bytes, peeked: bytes, cipher: EventCipher) -> None:
         super().__init__(raw)
         self._head = head
         self._cipher = cipher
         self._marks = [len(head)]  # offsets where events begin, one now and then
         self._next = len(head)  # offset of what is decrypted next
-        self._rest = ahead  # what was read of that
+        self._rest = peeked  # what was read of that
         self._open: _Open | None = None
         self._has_moved = False
         self._size = LEAST_CHUNK

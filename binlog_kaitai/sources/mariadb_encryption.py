@@ -73,12 +73,12 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
     head, begin = _read_begin(raw, start)
     if begin is None:
         return None, head
-    ahead = b""
+    peeked = b""
     try:
         candidates = find_keys(keys, *begin.key_ids)
         if not candidates:
             return None, head
-        ahead = read_up_to(raw, LEAST_CHUNK)
+        peeked = read_up_to(raw, LEAST_CHUNK)
         for key in candidates:
             cipher = EventCipher(
                 key,
@@ -86,10 +86,10 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
                 is_percona=begin.is_percona,
                 is_checksummed=begin.layout.is_checksummed,
             )
-            if cipher.is_right_for(ahead, len(head)):
-                return cast(BinaryIO, EventStream(raw, _as_sent(head, begin), ahead, cipher)), head
+            if cipher.is_right_for(peeked, len(head)):
+                return cast(BinaryIO, EventStream(raw, _as_sent(head, begin), peeked, cipher)), head
         if _wrong_checksum(head, begin):
-            return None, head + ahead  # of START_ENCRYPTION, which the reader finds damaged
+            return None, head + peeked  # of START_ENCRYPTION, which the reader finds damaged
         reason = f"the log is encrypted, and the key given for {begin.key_ids[0]!r} does not decrypt it"
         error: BinlogError = EncryptedError(reason, position=len(head))
     except BinlogError as caught:

@@ -58,13 +58,13 @@ def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
             " (--keyring FILE) or give the key (--key ID=HEX)",
             position=0,
         )
-    ahead = read_up_to(raw, _START)
+    peeked = read_up_to(raw, _START)
     for key in candidates:
         digest = sha512(decrypt_chain(key, vector, password)).digest()
         file_key, nonce = digest[:32], digest[32 : 32 + _BLOCK - _COUNTER]
-        plain = counter_decryptor(file_key, nonce + bytes(_COUNTER)).update(ahead)
+        plain = counter_decryptor(file_key, nonce + bytes(_COUNTER)).update(peeked)
         if _is_log(plain):
-            return cast(BinaryIO, CounterStream(raw, file_key, nonce, ahead))
+            return cast(BinaryIO, CounterStream(raw, file_key, nonce, peeked))
     reason = f"the log is encrypted, and the key given for {key_id!r} does not decrypt it"
     raise EncryptedError(reason, position=0)
 
@@ -102,12 +102,12 @@ def _is_log(plain: bytes) -> bool:
 class CounterStream(Layer):
     """The plain bytes of a log in counter mode."""
 
-    def __init__(self, raw: BinaryIO, key: bytes, nonce: bytes, ahead: bytes) -> None:
+    def __init__(self, raw: BinaryIO, key: bytes, nonce: bytes, peeked: bytes) -> None:
         super().__init__(raw)
         self._key, self._nonce = key, nonce
         self._decryptor: Any = self._decryptor_at(0)
-        self._chunk = memoryview(self._decryptor.update(ahead))
-        self._next = len(ahead)  # the offset that stream and decryptor are at
+        self._chunk = memoryview(self._decryptor.update(peeked))
+        self._next = len(peeked)  # the offset that stream and decryptor are at
         self._size = LEAST_CHUNK
 
     def _decryptor_at(self, position: int) -> Any:

@@ -73,7 +73,7 @@ class _Xz:
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
         self._unpacker = self._new()
-        self._ahead = b""
+        self._pending = b""
 
     @staticmethod
     def _new() -> lzma.LZMADecompressor:
@@ -83,17 +83,17 @@ class _Xz:
         while True:
             if self._unpacker.eof:
                 # Zeros may stand between streams.
-                self._ahead = (self._unpacker.unused_data or self._ahead).lstrip(b"\0")
-                self._ahead = self._ahead or read_up_to(self._raw, LEAST_CHUNK).lstrip(b"\0")
-                if not self._ahead:
+                self._pending = (self._unpacker.unused_data or self._pending).lstrip(b"\0")
+                self._pending = self._pending or read_up_to(self._raw, LEAST_CHUNK).lstrip(b"\0")
+                if not self._pending:
                     return b""
                 self._unpacker = self._new()
-            if self._unpacker.needs_input and not self._ahead:
-                self._ahead = self._raw.read(LEAST_CHUNK)
-                if not self._ahead:
+            if self._unpacker.needs_input and not self._pending:
+                self._pending = self._raw.read(LEAST_CHUNK)
+                if not self._pending:
                     raise EOFError
-            data = self._unpacker.decompress(self._ahead, size)
-            self._ahead = b""
+            data = self._unpacker.decompress(self._pending, size)
+            self._pending = b""
             if data:
                 return data
 
@@ -104,24 +104,24 @@ class _Zstd:
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
         self._unpacker: Any = None
-        self._ahead = memoryview(b"")
+        self._pending = memoryview(b"")
 
     def read(self, size: int) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            if not self._ahead:
-                self._ahead = memoryview(self._raw.read(LEAST_CHUNK) or b"")
-                if not self._ahead:
+            if not self._pending:
+                self._pending = memoryview(self._raw.read(LEAST_CHUNK) or b"")
+                if not self._pending:
                     if self._unpacker is not None and not parts:
                         raise EOFError
                     break
             if self._unpacker is None:
                 self._unpacker = zstandard.ZstdDecompressor(max_window_size=_MOST_MEMORY).decompressobj()
             # The less is given at a time, the less can come of it.
-            piece, self._ahead = self._ahead[:_PIECE], self._ahead[_PIECE:]
+            piece, self._pending = self._pending[:_PIECE], self._pending[_PIECE:]
             parts += self._unpacker.decompress(piece)
             if self._unpacker.eof:
-                self._ahead = memoryview(self._unpacker.unused_data + bytes(self._ahead))
+                self._pending = memoryview(self._unpacker.unused_data + bytes(self._pending))
                 self._unpacker = None
         return bytes(parts)
 

@@ -48,7 +48,7 @@ def open_url(url: str) -> BinaryIO:
     OSError
         It is not there, or cannot be read.
     """
-    with _told(url):
+    with _as_source_error(url):
         place = _place(url)
         return cast(BinaryIO, Ranged(place.system.open_input_file(place.path)))
 
@@ -61,7 +61,7 @@ def state_of(url: str) -> State:
     OSError
         It is not there.
     """
-    with _told(url):
+    with _as_source_error(url):
         place = _place(url)
         info = place.system.get_file_info(place.path)
     if not info.is_file:
@@ -77,7 +77,7 @@ def find(url: str) -> list[str]:
     SourceError
         Nothing is there.
     """
-    with reading(url), _told(url):
+    with reading(url), _as_source_error(url):
         place = _place(url)
         if _MAGIC_CHARACTERS.search(url):
             folder, pattern = posixpath.split(place.path)
@@ -142,7 +142,7 @@ def _by_fsspec(root: str, error: Exception) -> Any:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _as_source_error(url: str) -> Iterator[None]:
     """What file systems raise, as OSError."""
     try:
         yield
@@ -173,7 +173,7 @@ class Ranged(io.RawIOBase):
         self._size = int(file.size())
         self._at = 0
         self._start, self._data = 0, b""
-        self._ahead = _LEAST
+        self._window = _LEAST
         self.fetched = 0
 
     def readable(self) -> bool:
@@ -222,8 +222,8 @@ class Ranged(io.RawIOBase):
 
     def _fetch(self, size: int) -> None:
         is_next = self._data and self._at == self._start + len(self._data)
-        self._ahead = min(2 * self._ahead, _MOST) if is_next else _LEAST
-        count = min(max(size if size <= _MOST else _MOST, self._ahead), self._size - self._at)
+        self._window = min(2 * self._window, _MOST) if is_next else _LEAST
+        count = min(max(size if size <= _MOST else _MOST, self._window), self._size - self._at)
         self._file.seek(self._at)
         self._start, self._data = self._at, self._file.read(count)
         self.fetched += len(self._data)

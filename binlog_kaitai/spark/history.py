@@ -22,7 +22,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following.effects import Statements, take_statement
-from binlog_kaitai.following.quiescent_points import Rests
+from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.spark.batch import between
@@ -102,14 +102,14 @@ class _Watch:
     """Finds what statements of one log do to whole tables."""
 
     def __init__(self) -> None:
-        self._statements, self._rests, self._nothing = Statements(), Rests(), Definitions()
-        self._places = np.zeros(1, dtype=np.int64)
+        self._statements, self._quiescent, self._nothing = Statements(), QuiescentPoints(), Definitions()
+        self._offsets = np.zeros(1, dtype=np.int64)
 
     def effects(self, page: RowsPage) -> Iterator[Any]:
         block = page.block
-        places = np.append(block.positions, block.end_positions[-1])[self._rests.of(block)]
-        self._places = np.append(self._places[-1], places)
-        for position, body in self._statements.of(block, self._places):
+        offsets = np.append(block.positions, block.end_positions[-1])[self._quiescent.of(block)]
+        self._offsets = np.append(self._offsets[-1], offsets)
+        for position, body in self._statements.of(block, self._offsets):
             yield from take_statement(position, body, self._nothing)
 
 

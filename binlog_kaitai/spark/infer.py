@@ -14,7 +14,7 @@ from binlog_kaitai.columns.rows.definitions_of import tables_of
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.splits.split import LogFile, list_files, opened, source_of
-from binlog_kaitai.columns.splits.split_points import Cut, Log
+from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, merged_schema
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.sources.source import series_of
@@ -112,7 +112,7 @@ def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
         start = log.search.event(log.size - window, log.head.context().layout)
     if start is None:
         return
-    for block in log.blocks(Cut(start, log.head.formats if start else ())):
+    for block in log.blocks(SplitPoint(start, log.head.formats if start else ())):
         for part in () if isinstance(block, Gap) else expand(block):
             found, _ = tables.take(part, nothing, nothing)
             yield from (table for table in found if isinstance(table, Table))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.following.log_headers import Head, closed_at, read_head
+from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
 from binlog_kaitai.sources.source import natural_key, series_of
 
 #: How much the time of an event may lie before its log was begun, or after it was closed.
@@ -36,7 +36,7 @@ _READERS = 8
 class _Log(NamedTuple):
     """What the first events of a log say, and when it was closed; None where that is not known."""
 
-    head: Head | None
+    head: LogHeader | None
     closed: int | None
 
 
@@ -69,7 +69,7 @@ def logs_with_rows(files: Sequence[LogFile], filters: Mapping[str, Any]) -> list
 
 def _look_at(file: LogFile, *, needs_end: bool) -> _Log:
     try:
-        head = read_head(file.path)
+        head = read_log_header(file.path)
         if head is None or head.is_relay_log:
             return _Log(None, None)
         return _Log(head, closed_at(file.path) if needs_end else None)
@@ -86,7 +86,7 @@ def _may_have_times(log: _Log, low: datetime | None, high: datetime | None) -> b
     return not (is_early or is_late)
 
 
-def _may_have_gtids(one: Head | None, following: Head | None, wanted: GtidSet | None) -> bool:
+def _may_have_gtids(one: LogHeader | None, following: LogHeader | None, wanted: GtidSet | None) -> bool:
     if wanted is None or one is None or one.previous is None:
         return True
     left = wanted.without(one.previous)
@@ -95,7 +95,7 @@ def _may_have_gtids(one: Head | None, following: Head | None, wanted: GtidSet | 
     return bool(left.without(left.without(following.previous)))
 
 
-def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, Head]:
+def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, LogHeader]:
     """The head of the log that follows each one, where one does."""
     series: dict[tuple[tuple[str, str], int], list[int]] = defaultdict(list)
     for number, (file, log) in enumerate(zip(files, logs, strict=True)):
@@ -110,7 +110,7 @@ def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, Head
     return found
 
 
-def _follows(head: Head, after: Head) -> bool:
+def _follows(head: LogHeader, after: LogHeader) -> bool:
     """Whether a log of the same name and server id goes on where another ends.
 
     Its server has the first transaction of the other log, and all that is before that. So two servers that

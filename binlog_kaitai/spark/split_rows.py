@@ -95,8 +95,9 @@ def _row_of(damage: Gap, split: Split, options: ReadOptions, target: pa.Schema) 
 def tell_dropped(dropped: Sequence[Gap], split: Split) -> None:
     """Count on the worker's stderr, which is where Spark shows what a task says."""
     size = sum(one.stop_in(split.file.size) - one.start for one in dropped)
-    places = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
+    offsets = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
     print(
-        f"binlog-kaitai: {split.file.path}: dropped {len(dropped)} damaged ranges, {size} bytes, at {places}",
+        f"binlog-kaitai: {split.file.path}: dropped {len(dropped)} damaged ranges, {size} bytes, "
+        f"at {offsets}",
         file=sys.stderr,
     )

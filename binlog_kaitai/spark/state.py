@@ -103,8 +103,8 @@ def _by_keys(
         image = f.struct(is_after().alias(_IS_THERE), *map(quoted, own))
         last = groups.agg(f.max_by(image, order).alias("last")).where(f.col(f"last.{_IS_THERE}"))
         return last.select("last.*").drop(_IS_THERE)
-    told = (f.when(is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
-    values = (f.max_by(quoted(name), when).alias(name) for name, when in zip(own, told, strict=True))
+    reported = (f.when(is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
+    values = (f.max_by(quoted(name), when).alias(name) for name, when in zip(own, reported, strict=True))
     found = groups.agg(f.max_by(is_after(), order).alias(_IS_THERE), *values).where(f.col(_IS_THERE))
     return found.select(*map(quoted, own))
 

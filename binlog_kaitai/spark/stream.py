@@ -20,7 +20,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Follower, Mark, Span
+from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.spark.interpreter import spare_modules
 
@@ -101,10 +101,10 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         starting = self._options.starting
         if not isinstance(starting, str):
-            mark = self._follower.place(starting)
+            checkpoint = self._follower.place(starting)
         else:
-            mark = self._follower.latest() if starting == "latest" else self._follower.earliest()
-        return mark.as_dict()
+            checkpoint = self._follower.latest() if starting == "latest" else self._follower.earliest()
+        return checkpoint.as_dict()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         if self._options.max_files is not None:
@@ -133,8 +133,8 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 pass
             case _:
                 raise UsageError(f"unsupported read limit: {limit}")
-        mark = Mark.of(start)
-        end = self._follower.advance(mark, max_bytes=size, max_files=files, until=self._until)
+        checkpoint = Checkpoint.of(start)
+        end = self._follower.advance(checkpoint, max_bytes=size, max_files=files, until=self._until)
         return end.as_dict()
 
     def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
@@ -149,7 +149,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         SourceError
             It is not there any more.
         """
-        spans = self._follower.spans(Mark.of(start), Mark.of(end))
+        spans = self._follower.spans(Checkpoint.of(start), Checkpoint.of(end))
         return [SpanPartition(number, span) for number, span in enumerate(spans)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

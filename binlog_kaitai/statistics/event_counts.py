@@ -248,8 +248,8 @@ _NAMED = (
 
 
 def _texts(block: Block, starts: Any, lengths: Any) -> list[str | None]:
-    places = zip(starts.tolist(), lengths.tolist(), strict=True)
+    offsets = zip(starts.tolist(), lengths.tolist(), strict=True)
     return [
         bytes(block.data[start : start + length]).decode("utf-8", "surrogateescape")
-        for start, length in places
+        for start, length in offsets
     ]

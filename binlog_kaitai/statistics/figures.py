@@ -162,7 +162,7 @@ class Figures(NamedTuple):
             threads=_threads(page, field("gtid_thread", NO_THREAD), some),
             tables=_tables_of_page(page, begin, end),
             file=plain(file),
-            view=lambda one, behind: view_of(file, page.rows(begin + one, begin + behind), WITH_TABLE_BYTES),
+            view=lambda one, after: view_of(file, page.rows(begin + one, begin + after), WITH_TABLE_BYTES),
             known={},
         )
 

@@ -73,16 +73,16 @@ def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gti
     )
     assert tuple(part.name for part in parts) == PART_NAMES
     stats.parts = {part.name: part for part in parts}
-    behind_gaps = (row for _, row in transactions.gaps)
+    after_gaps = (row for _, row in transactions.gaps)
     notable = (transactions.biggest, transactions.longest, transactions.most_rows, transactions.definitions)
-    stats.notable = _places(
-        (*(row for ranking in notable for row in ranking), *behind_gaps),
+    stats.notable = _offsets(
+        (*(row for ranking in notable for row in ranking), *after_gaps),
         [change for _, changes in _largest(transactions) for change in changes],
         transactions.first,
     )
 
 
-def _places(
+def _offsets(
     rows: Iterable[dict[str, Any]], changes: Iterable[TableChange], first: Iterable[dict[str, Any]]
 ) -> list[Place]:
     found = [

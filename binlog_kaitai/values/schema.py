@@ -280,8 +280,8 @@ def _fractional_digits(found: ColumnFacts, known: ColumnDefinition | None) -> in
     return (found.metadata.fractional_digits or 0) if found.metadata else 0
 
 
-def _first(told: _T | None, defined: _T | None) -> _T | None:
-    return defined if told is None else told
+def _first(logged: _T | None, defined: _T | None) -> _T | None:
+    return defined if logged is None else logged
 
 
 def _member(value: bytes, charset: str | None) -> str:

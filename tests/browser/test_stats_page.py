@@ -52,8 +52,8 @@ def several_times(count: int) -> bytes:
     for event in events:
         if event.type == "GTID_LOG_EVENT":
             number += 1
-            places = {leaf.path.rpartition(".")[2]: leaf for leaf in dissect(event).leaves}
-            leaf = places["immediate_commit_timestamp_low"]
+            offsets = {leaf.path.rpartition(".")[2]: leaf for leaf in dissect(event).leaves}
+            leaf = offsets["immediate_commit_timestamp_low"]
             moment = start * 1_000_000 + number // 10 * 1_000_000 * count
             raw = bytearray(event.raw)
             raw[leaf.offset : leaf.offset + 7] = moment.to_bytes(7, "little")

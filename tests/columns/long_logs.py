@@ -15,9 +15,9 @@ _ROW = bytes([7, 0, 0, 0, 0, 0, 1, 0, 2, 0, 2, 0xFF, 0]) + (5).to_bytes(4, "litt
 _STATEMENT = bytes(8) + b"\x04" + bytes(4) + b"shop\0insert into blobs values (1, '"
 
 
-def log_of_value(path: Path, size: int, behind: int = 0) -> Path:
-    """A transaction with one row, whose value has so many zero bytes, `behind` of which the file lacks."""
-    return _write(path, EventType.write_rows_event, _ROW + size.to_bytes(4, "little"), size, behind)
+def log_of_value(path: Path, size: int, after: int = 0) -> Path:
+    """A transaction with one row, whose value has so many zero bytes, `after` of which the file lacks."""
+    return _write(path, EventType.write_rows_event, _ROW + size.to_bytes(4, "little"), size, after)
 
 
 def log_of_statement(path: Path, size: int) -> Path:
@@ -25,7 +25,7 @@ def log_of_statement(path: Path, size: int) -> Path:
     return _write(path, EventType.query_event, _STATEMENT, size, 0)
 
 
-def _write(path: Path, kind: int, start: bytes, zeros: int, behind: int) -> Path:
+def _write(path: Path, kind: int, start: bytes, zeros: int, after: int) -> Path:
     layout, (head, first, *_) = events_of(case("mysql-9.7", "rotate").logs[0])
     log = LogMaker(layout)
     log.add_all([*head, *first[:2], _event(EventType.table_map_event, _TABLE_MAP + bytes(CHECKSUM_SIZE))])
@@ -41,8 +41,8 @@ def _write(path: Path, kind: int, start: bytes, zeros: int, behind: int) -> Path
         for at in range(0, zeros, 1 << 20):
             crc = zlib.crc32(bytes(min(1 << 20, zeros - at)), crc)
         file.seek(zeros, 1)
-        if behind:
-            file.truncate(file.tell() - behind)
+        if after:
+            file.truncate(file.tell() - after)
             return path
         file.write(crc.to_bytes(CHECKSUM_SIZE, "little"))
         file.write(placed(_event(EventType.xid_event, bytes(8 + CHECKSUM_SIZE)), file.tell(), layout))

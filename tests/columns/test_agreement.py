@@ -89,7 +89,7 @@ def test_every_byte_of_a_tagged_gtid(tmp_path: Path) -> None:
     sample = Sample(case("mysql-9.7", "gtid_tags").logs[0])
     number = sample.kinds.index(EventType.gtid_tagged_log_event)
     raw = sample.events[number]
-    told = set()
+    reported = set()
     for at in range(sample.layout.header_length, len(raw) - 4):
         maker = LogMaker(sample.layout)
         maker.add(sample.head, as_is=True)
@@ -97,9 +97,9 @@ def test_every_byte_of_a_tagged_gtid(tmp_path: Path) -> None:
         log = maker.write(tmp_path / "binlog.000001")
         lines, error = by_columns(log)
         assert (lines, error) == by_reader(log)
-        told.add(error)
-    assert all("GTID_TAGGED_LOG_EVENT" in error for error in told if error)
-    assert len(told) > 1
+        reported.add(error)
+    assert all("GTID_TAGGED_LOG_EVENT" in error for error in reported if error)
+    assert len(reported) > 1
 
 
 def log_of_rows(path: Path, server: str, *events: tuple[EventType, bytes]) -> Path:

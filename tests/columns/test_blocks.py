@@ -115,10 +115,10 @@ def test_positions_past_4_gib() -> None:
     data = LOG.read_bytes()
     plain = of(data)
     first = next(iter(plain))  # the format description event
-    behind = 5 << 30
+    after = 5 << 30
     stream = io.BytesIO(data[int(first.end_positions[0]) :])
-    moved = BlockReader(stream, plain.context, behind)
-    distance = behind - int(first.end_positions[0])
+    moved = BlockReader(stream, plain.context, after)
+    distance = after - int(first.end_positions[0])
     assert positions(moved) == [position + distance for position in by_reader(data)[1:]]
 
 

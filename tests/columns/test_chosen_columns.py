@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.rows.images import MisfitError
+from binlog_kaitai.columns.rows.images import MismatchError
 from binlog_kaitai.columns.views import change_batches
 from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, EventColumn
 from binlog_kaitai.core.filters import FilterOptions, Filters, FiltersWithoutTable
@@ -71,7 +71,7 @@ def test_rows_that_the_reader_makes_are_chosen_the_same(monkeypatch: pytest.Monk
     expected = bk.read_changes(log, **arguments).read_all().to_pylist()
 
     def refuse(page: Any, table: Any, events: Any, *_: Any) -> Iterator[pa.RecordBatch]:
-        raise MisfitError(int(events[0]))
+        raise MismatchError(int(events[0]))
 
     monkeypatch.setattr(change_batches, "table_batches", refuse)
     assert bk.read_changes(log, **arguments).read_all().to_pylist() == expected

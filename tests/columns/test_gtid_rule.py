@@ -49,8 +49,8 @@ def test_columns_follow_the_rule() -> None:
         assert block is not None
         pool = Pool()
         column = columns.column(block, pool, lambda row, error: None)
-        places = zip((-column.first - 1).tolist(), np.asarray(column.second).tolist(), strict=True)
-        found = [json.loads(pool.read(place, length)) for place, length in places]
+        offsets = zip((-column.first - 1).tolist(), np.asarray(column.second).tolist(), strict=True)
+        found = [json.loads(pool.read(place, length)) for place, length in offsets]
         own = [mariadb_gtid(0, 7, index + 1) for index in range(len(kinds))]
         assert found == [tracker.step(kind, own[index]) for index, kind in enumerate(kinds)]
 

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from binlog_kaitai.columns.blocks.prefetch import ahead
+from binlog_kaitai.columns.blocks.prefetch import prefetch
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.sources.source import Source
@@ -80,7 +80,7 @@ def test_items_are_made_one_ahead_and_no_more() -> None:
             made.append(number)
             yield number
 
-    for number in ahead(items()):
+    for number in prefetch(items()):
         assert max(made) <= number + 1
     assert made == list(range(5))
 
@@ -91,7 +91,7 @@ def test_an_error_ahead_comes_in_its_place() -> None:
         yield 2
         raise ValueError("three")
 
-    found = ahead(items())
+    found = prefetch(items())
     assert [next(found), next(found)] == [1, 2]
     with pytest.raises(ValueError, match="three"):
         next(found)
@@ -99,7 +99,7 @@ def test_an_error_ahead_comes_in_its_place() -> None:
 
 def test_a_consumer_may_leave_early() -> None:
     before = threading.active_count()
-    items = ahead(iter(range(1000)))
+    items = prefetch(iter(range(1000)))
     assert next(items) == 0
     assert isinstance(items, Generator)
     items.close()

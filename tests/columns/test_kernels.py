@@ -105,10 +105,10 @@ def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
 @pytest.mark.parametrize("order", ["little", "big"])
 def test_numbers_of_all_widths(mode: str, width: int, order: Any) -> None:
     bytes_ = data(100)
-    places = np.array([0, 17, 100 - width, 101 - width, -1, 1 << 62])
-    out = np.empty(len(places), dtype=np.uint64)
-    getattr(byte_kernels.read_numbers, mode)(bytes_, places - 5, 5, width, order == "big", out)
-    inside = [int.from_bytes(bytes_[place : place + width].tobytes(), order) for place in places[:3]]
+    positions = np.array([0, 17, 100 - width, 101 - width, -1, 1 << 62])
+    out = np.empty(len(positions), dtype=np.uint64)
+    getattr(byte_kernels.read_numbers, mode)(bytes_, positions - 5, 5, width, order == "big", out)
+    inside = [int.from_bytes(bytes_[place : place + width].tobytes(), order) for place in positions[:3]]
     assert out.tolist() == [*inside, 0, 0, 0]
 
 
@@ -127,10 +127,10 @@ def test_bodies_lie_between_header_and_checksum(mode: str) -> None:
     checksums = np.array(
         [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
     )
-    places, lengths = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
+    positions, lengths = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
     wanted = np.array([0, 2, 3])
-    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, wanted, 19, 4, places, lengths)
-    assert places.tolist() == [19, 89, 109]
+    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, wanted, 19, 4, positions, lengths)
+    assert positions.tolist() == [19, 89, 109]
     assert lengths.tolist() == [11, -3, 37]
 
 
@@ -141,9 +141,9 @@ def test_bodies_type_by_type(mode: str) -> None:
     )
     counts, (order, ranks) = np.empty(256, dtype=np.int64), np.empty((2, 4), dtype=np.int64)
     getattr(byte_kernels.divide_by_type, mode)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order, ranks)
-    places, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
-    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, order, 19, 4, places, lengths)
-    assert places.tolist() == [49, 109, 19, 89]
+    positions, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
+    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, order, 19, 4, positions, lengths)
+    assert positions.tolist() == [49, 109, 19, 89]
     assert lengths.tolist() == [17, 37, 11, -3]
 
 
@@ -166,9 +166,9 @@ def test_places_behind_words(mode: str) -> None:
 
 def test_the_last_marker_of_each_event(mode: str) -> None:
     types, is_marker = np.array([5, 3, 4, 3, 3, 5], dtype=np.uint8), np.arange(256) == 3
-    places, latest = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
-    assert getattr(marker_kernels.number_markers, mode)(types, is_marker, places, latest) == 3
-    assert places[:3].tolist() == [1, 3, 4]
+    positions, latest = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
+    assert getattr(marker_kernels.number_markers, mode)(types, is_marker, positions, latest) == 3
+    assert positions[:3].tolist() == [1, 3, 4]
     assert latest.tolist() == [-1, 0, 0, 1, 2, 2]
 
 
@@ -251,7 +251,7 @@ def test_sums_of_runs(mode: str) -> None:
     table = np.array([1, 2, 4, 8], dtype=np.uint32)
     starts, ends = np.array([5, 10, 12, 13, 20, 30]), np.array([10, 12, 13, 14, 22, 90])
     limits, sums = np.empty(7, dtype=np.int64), np.empty(6, dtype=np.uint32)
-    count = getattr(byte_kernels.sums_of_runs, mode)(table, starts, ends, limits, sums)
+    count = getattr(byte_kernels.crc32s_of_runs, mode)(table, starts, ends, limits, sums)
     assert limits[: count + 1].tolist() == [0, 3, 4, 5, 6]
     assert sums[:count].tolist() == [8 | 2 | 1, 1, 1, 1]
 
@@ -335,8 +335,8 @@ def test_many_numbers_of_events(mode: str) -> None:
     fields = [(0, 4, "little"), (5, 1, "little"), (7, 6, "big"), (2, 8, "big"), (3, 3, "little")]
     out = np.empty((len(fields), len(starts)), dtype=np.uint64)
     is_same = np.ones(len(fields), dtype=np.bool_)
-    places = np.array([(place, width, order == "big") for place, width, order in fields], dtype=np.int64)
-    getattr(fixed_fields.read_fixed, mode)(bytes_, starts, places, out, is_same)
+    positions = np.array([(place, width, order == "big") for place, width, order in fields], dtype=np.int64)
+    getattr(fixed_fields.read_fixed, mode)(bytes_, starts, positions, out, is_same)
     for (place, width, order), found in zip(fields, out.tolist(), strict=True):
         assert found == [number_at(bytes_, start + place, width, order) for start in starts.tolist()]
     assert not is_same.any()
@@ -351,7 +351,7 @@ def test_numbers_that_are_the_same_in_all_events(mode: str) -> None:
     events = np.tile(data(20), 1000)
     events[20 * 900 + 4] += 1
     starts = np.arange(0, len(events), 20)
-    places = np.array([(0, 4, 0), (4, 2, 0), (8, 8, 1)], dtype=np.int64)
+    positions = np.array([(0, 4, 0), (4, 2, 0), (8, 8, 1)], dtype=np.int64)
     out, is_same = np.empty((3, len(starts)), dtype=np.uint64), np.zeros(3, dtype=np.bool_)
-    getattr(fixed_fields.read_fixed, mode)(events, starts, places, out, is_same)
+    getattr(fixed_fields.read_fixed, mode)(events, starts, positions, out, is_same)
     assert is_same.tolist() == [True, False, True]

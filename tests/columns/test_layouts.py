@@ -104,7 +104,7 @@ def test_layouts_reach_what_the_columns_live_on(kind: EventType, path: str) -> N
 
 
 def test_structures_that_layouts_pass_over_are_known() -> None:
-    """What `judge` does about each of them depends on what they need besides their own bytes."""
+    """What `validator` does about each of them depends on what they need besides their own bytes."""
     found = {
         field.path
         for layout in BODIES.values()

@@ -84,7 +84,7 @@ def test_a_damaged_one_is_found(tmp_path: Path) -> None:
 
 
 def test_one_that_is_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
-    path = log_of_value(tmp_path / "binlog.000001", 600 << 20, behind=100 << 20)
+    path = log_of_value(tmp_path / "binlog.000001", 600 << 20, after=100 << 20)
     with path.open("rb") as stream:
         blocks = BlockReader.of_file(stream, str(path))
         last = list(blocks)[-1]

@@ -117,10 +117,10 @@ def test_rows_after_lost_or_inserted_bytes_are_read(tmp_path: Path, server: str,
         path.write_bytes(data)
         found, damages = around(view, path, 0)
         # Where rows are now; those whose bytes were taken out are nowhere.
-        places = [place(row) + (change if place(row) > at else 0) for row in whole]
+        offsets = [place(row) + (change if place(row) > at else 0) for row in whole]
         kept = [
             row
-            for row, now in zip(whole, places, strict=True)
+            for row, now in zip(whole, offsets, strict=True)
             if not at < place(row) < at - change and not any(one.start <= now < one.stop for one in damages)
         ]
         assert len(kept) > len(whole) / 2
@@ -130,8 +130,8 @@ def test_rows_after_lost_or_inserted_bytes_are_read(tmp_path: Path, server: str,
 
 
 def placeless(rows: list[Row]) -> list[Row]:
-    places = ("position", "end_position", "_position")
-    return [{key: value for key, value in row.items() if key not in places} for row in rows]
+    offsets = ("position", "end_position", "_position")
+    return [{key: value for key, value in row.items() if key not in offsets} for row in rows]
 
 
 def test_one_damaged_event_in_a_transaction_costs_just_its_rows(tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_one_damaged_event_in_a_transaction_costs_just_its_rows(tmp_path: Path) 
 def test_all_of_a_log_is_damaged_if_its_format_description_cannot_be_read(tmp_path: Path, size: int) -> None:
     log = many("mysql-9.7", "types_metadata")
     data = bytearray(log.data)
-    behind_version_and_time = 2 + 50 + 4
-    data[len(MAGIC) + header_length(4) + behind_version_and_time] = 3
+    after_version_and_time = 2 + 50 + 4
+    data[len(MAGIC) + header_length(4) + after_version_and_time] = 3
     path = tmp_path / "binlog.000001"
     path.write_bytes(data)
     reason = "declares event headers of 3 bytes"

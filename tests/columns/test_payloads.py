@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import zstandard
 
-from binlog_kaitai.columns.blocks import payload_headers as heads_module
+from binlog_kaitai.columns.blocks import payload_headers as headers_module
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payload_headers import payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import payload_headers
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
 from binlog_kaitai.core.grammar import EventType
@@ -41,18 +41,18 @@ def events_of(block: Block) -> list[tuple[int, bytes]]:
 def test_heads_say_what_the_grammar_says() -> None:
     block = payloads(3)
     rows = block.rows_of(KIND)
-    heads = payload_heads(block, rows)
-    assert heads.fits.any()
-    for index in np.flatnonzero(heads.fits).tolist():
+    headers = payload_headers(block, rows)
+    assert headers.fits.any()
+    for index in np.flatnonzero(headers.fits).tolist():
         body: Any = block.event(int(rows[index])).body
-        assert bytes(block.data[heads.starts[index] : heads.ends[index]]) == body.payload
-        assert heads.payload_sizes[index] == body.len_payload
-        assert heads.uncompressed_sizes[index] == declared_size(body)
+        assert bytes(block.data[headers.starts[index] : headers.ends[index]]) == body.payload
+        assert headers.payload_sizes[index] == body.len_payload
+        assert headers.uncompressed_sizes[index] == declared_size(body)
 
 
 def test_payloads_opened_together_hold_the_same_events(monkeypatch: pytest.MonkeyPatch) -> None:
     together = events_of(payloads(3))
-    monkeypatch.setattr(heads_module, "_FEW", 1 << 30)
+    monkeypatch.setattr(headers_module, "_FEW", 1 << 30)
     assert events_of(payloads(3)) == together
     assert len(together) > len(payloads(3))
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks.crc32_ranges import RangeSums
-from binlog_kaitai.columns.blocks.random_access import Places
+from binlog_kaitai.columns.blocks.crc32_ranges import RangeCrc32s
+from binlog_kaitai.columns.blocks.random_access import RandomAccess
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset, masks
 from tests.columns.log_maker import LogMaker, events_of
@@ -51,25 +51,25 @@ def damaged_log(kind: str, size: int) -> tuple[bytes, int, int]:
 @pytest.mark.parametrize("kind", ["to the end", "to anywhere", "of no position"])
 @pytest.mark.parametrize("how", ["event", "relay log", "shifted"])
 def test_headers_that_lie_cost_no_more_than_their_bytes(kind: str, how: str) -> None:
-    data, start, behind = damaged_log(kind, 200_000)
+    data, start, after = damaged_log(kind, 200_000)
     search = Search(io.BytesIO(data))
     if how == "shifted":
         found = search.shifted_event(start, LAYOUT)
     else:
         found = search.event(start, LAYOUT, has_own_positions=how == "event")
-    assert found == behind
-    assert search.sums.summed < _MOST * len(data)
+    assert found == after
+    assert search.crc32s.summed < _MOST * len(data)
 
 
 def test_sums_of_ranges_are_those_of_zlib() -> None:
     rng = random.Random(2)
     data = rng.randbytes(20_000)
-    sums = RangeSums(Places(io.BytesIO(data)))
+    crc32s = RangeCrc32s(RandomAccess(io.BytesIO(data)))
     for _ in range(20):
         bounds = np.sort(np.array([[rng.randrange(len(data) + 1) for _ in "ab"] for _ in range(5)]))
         starts, ends = bounds[:, 0], bounds[:, 1]
         expected = [zlib.crc32(data[a:b]) for a, b in bounds.tolist()]
-        assert sums.of(starts, ends).tolist() == expected
+        assert crc32s.of(starts, ends).tolist() == expected
 
 
 def test_a_log_of_many_damages_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,26 +79,26 @@ def test_a_log_of_many_damages_is_searched_once(monkeypatch: pytest.MonkeyPatch)
     start = len(log.data)
     data = bytes(log.data) + b"x" * 100 + b"".join(200 * FIRST)
     looked: list[int] = []
-    part = Places.part
+    part = RandomAccess.part
 
-    def noted(self: Places, start: int, end: int) -> Any:
+    def noted(self: RandomAccess, start: int, end: int) -> Any:
         looked.append(end - start)
         return part(self, start, end)
 
-    monkeypatch.setattr(Places, "part", noted)
+    monkeypatch.setattr(RandomAccess, "part", noted)
     search = Search(io.BytesIO(data))
     assert {search.event(at, LAYOUT) for at in range(start, len(data), 100)} == {None}
     assert sum(looked) < 2 * len(data) + (64 << 10)
 
 
 def test_a_log_that_grows_is_searched_again() -> None:
-    data, start, behind = damaged_log("to the end", 1000)
-    stream = io.BytesIO(data[:behind])
+    data, start, after = damaged_log("to the end", 1000)
+    stream = io.BytesIO(data[:after])
     search = Search(stream)
     assert search.event(start, LAYOUT) is None
     stream.seek(0, io.SEEK_END)
-    stream.write(data[behind:])
-    assert search.event(start, LAYOUT) == behind
+    stream.write(data[after:])
+    assert search.event(start, LAYOUT) == after
 
 
 def test_a_format_description_of_a_log_in_use_is_found() -> None:
@@ -120,10 +120,10 @@ class Far(io.BufferedReader):
 
 @pytest.mark.parametrize("has_own_positions", [True, False])
 def test_streams_of_all_kinds_give_the_same(tmp_path: Path, *, has_own_positions: bool) -> None:
-    data, start, behind = damaged_log("to anywhere", 5000)
+    data, start, after = damaged_log("to anywhere", 5000)
     path = tmp_path / "binlog.000001"
     path.write_bytes(data)
     for stream in (io.BytesIO(data), path.open("rb"), Far(io.FileIO(path))):
         with stream:
             found = Search(stream).event(start, LAYOUT, has_own_positions=has_own_positions)
-            assert found == behind
+            assert found == after

@@ -10,7 +10,7 @@ import pytest
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
-from binlog_kaitai.columns.rows.images import Images, MisfitError, walk
+from binlog_kaitai.columns.rows.images import Images, MismatchError, walk
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import BEFORE
 from binlog_kaitai.ddl import Definitions
@@ -28,7 +28,7 @@ def by_walk(images: Images) -> Any:
         if isinstance(table, Table) and table.widths is not None:
             try:
                 found = list(walk(images, np.array([index]), len(table.widths)))
-            except MisfitError:
+            except MismatchError:
                 continue
             counts[index] = sum(int((part.changes != BEFORE).sum()) for part in found)
     return counts

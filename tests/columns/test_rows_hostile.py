@@ -144,9 +144,9 @@ def test_columns_that_no_server_has_are_told_where_rows_have_them(
     maker.add(row_event(EventType.write_rows_event, rows))
     log = maker.write(tmp_path / "binlog.000001")
     for table in (None, "s.t"):
-        with pytest.raises(bk.BinlogError) as told:
+        with pytest.raises(bk.BinlogError) as raised:
             bk.read_changes(log, table=table).read_all()
-        error = told.value
+        error = raised.value
         assert (error.reason, error.position, error.event_type) == (reason, position, "WRITE_ROWS_EVENT")
     assert list(by_columns(log)) == list(by_reader(log))
 

@@ -28,7 +28,7 @@ from tests.columns.test_splits import WHOLE
 from tests.corpus_files import case
 from tools.fuzz.mutants import mutant
 
-#: Of `cuts`: from where on, how far back, and how far ahead events are looked for.
+#: Of `boundaries`: from where on, how far back, and how far ahead events are looked for.
 WINDOWS = ((1200, 1000, 20_000), (300, 200, 2000), (300, 300, 300))
 
 Result = tuple[list[dict[str, Any]], tuple[int | None, str] | None]

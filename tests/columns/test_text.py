@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.rows.cells import CellError, Cells
-from binlog_kaitai.columns.rows.images import MisfitError, walk
+from binlog_kaitai.columns.rows.images import MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, NULL
@@ -45,7 +45,7 @@ def columns_of(path: Path) -> Iterator[Cells]:
                     for found in walk(page.images, events, len(table.schema.columns)):
                         for column in table.schema.columns:
                             yield Cells(table, column, found.data, found.starts[column.index])
-    except (bk.BinlogError, MisfitError):
+    except (bk.BinlogError, MismatchError):
         return
 
 

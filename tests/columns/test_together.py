@@ -60,14 +60,14 @@ def test_decimals_of_all_lengths(precision: int, scale: int) -> None:
     (found,) = read_together([(cells(b"".join(raw), [size * n for n in range(len(raw))], Width(size)), way)])
     kind = (pa.decimal256 if is_long else pa.decimal128)(precision, scale)
     assert found.array(kind, len(raw)).to_pylist() == values
-    assert not found.odd
+    assert not found.invalid
 
 
 def test_bytes_that_are_no_digits_are_counted() -> None:
     way = Way(ways.DECIMALS, 16, 0, np.array([9, 4], dtype=np.int64))
     data = b"\x80\0\0\1" + b"\xff\xff\xff\xff"
     (found,) = read_together([(cells(data, [0, 4, NULL], Width(4)), way)])
-    assert (found.odd, found.nulls) == (1, 1)
+    assert (found.invalid, found.nulls) == (1, 1)
 
 
 def test_strings_and_numbers_over_many_steps() -> None:
@@ -107,7 +107,7 @@ def test_values_that_are_not_inside_are_nothing(how: int) -> None:
     way = Way(how, ITEMS.get(how, 8), 1, np.array([9, 4, 9, 4], dtype=np.int64))
     (found,) = read_together([(cells(b"\xff" * 8, [9, 8, 1 << 40, NULL], Width(8)), way)])
     assert not any(bytes(found.values)[: 4 * way.item])
-    assert found.odd == 0
+    assert found.invalid == 0
 
 
 def test_machine_code_goes_by_the_kernels_of_other_modules_that_it_calls() -> None:

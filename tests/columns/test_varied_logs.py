@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.json_strings import escape_bytes, json_sizes, put_json
 from binlog_kaitai.columns.kernel import compile as kernels_of
 from binlog_kaitai.columns.lines import json_text
@@ -53,14 +53,14 @@ def test_the_columns_say_what_the_reader_says(
 
 @pytest.mark.parametrize("make", [small_transactions, statements])
 def test_the_reader_reads_no_event_one_by_one(make: Any, tmp_path: Path) -> None:
-    judge = Judge()
+    validator = BodyValidator()
     for block in blocks(make(tmp_path)):
         if block.is_special:
             continue
         for kind in (kind for kind, count in block.counts.items() if count > 1):
             rows = block.rows_of(kind)
-            assert judge.accepts(block, kind, np.ones(len(rows), dtype=np.bool_)).all()
-    assert judge.reads < 10  # of table maps
+            assert validator.accepts(block, kind, np.ones(len(rows), dtype=np.bool_)).all()
+    assert validator.reads < 10  # of table maps
 
 
 def escaped(texts: list[bytes], mode: str) -> list[bytes]:

@@ -139,30 +139,30 @@ def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:
 def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path: str) -> None:
     """Every event of the type has the same fault; the others of its content are not read by the grammar."""
     for log in case(flavor, "no_checksum").logs:
-        data, places = bytearray(log.read_bytes()), []
+        data, offsets = bytearray(log.read_bytes()), []
         for event in bk.open(log):
             if event.type == name and event.checksum_status == "none":
                 found = dissect(event).leaves
                 leaf = next(leaf for leaf in found if leaf.path.startswith(f"body.content.{path}"))
                 # A table map's metadata does not end any more; status variables end within a string.
                 data[event.position + leaf.offset] = 0xFE if name == "TABLE_MAP_EVENT" else 6
-                places.append(event.position)
+                offsets.append(event.position)
         report = scan(Source.of_bytes(bytes(data)))
-        assert [error.position for error in report.damages if isinstance(error, GrammarError)] == places
+        assert [error.position for error in report.damages if isinstance(error, GrammarError)] == offsets
         assert by_columns(bytes(data)) == by_reader(bytes(data))
 
 
 def hurt(data: bytes, wanted: str, path: str, value: bytes) -> tuple[bytes, list[int]]:
     """A log with another value in the field of all events of a type, under the right checksums; and where."""
-    log, places = bytearray(data), []
+    log, offsets = bytearray(data), []
     for event in bk.open(data):
         if event.type == wanted and event.checksum_status == "ok":
             leaf = next(leaf for leaf in dissect(event).leaves if leaf.path == f"body.content.{path}")
             start, end = event.position, event.end_position
             log[start + leaf.offset : start + leaf.offset + len(value)] = value
             log[end - 4 : end] = zlib.crc32(log[start : end - 4]).to_bytes(4, "little")
-            places.append(start)
-    return bytes(log), places
+            offsets.append(start)
+    return bytes(log), offsets
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def hurt(data: bytes, wanted: str, path: str, value: bytes) -> tuple[bytes, list
     ],
 )
 def test_bodies_are_held_to_the_grammar_under_right_checksums(wanted: str, path: str, value: bytes) -> None:
-    data, places = hurt(LOG.read_bytes(), wanted, path, value)
+    data, offsets = hurt(LOG.read_bytes(), wanted, path, value)
     report = scan(Source.of_bytes(data))
     assert report.checksums["bad"] == 0
-    assert places
-    assert [error.position for error in report.damages] == places
+    assert offsets
+    assert [error.position for error in report.damages] == offsets
     assert {type(error) for error in report.damages} == {GrammarError}
 
 
@@ -219,12 +219,12 @@ PUT_TOGETHER = [
 def test_logs_put_together_are_told_as_such(first: Case, second: Case) -> None:
     parts = [first.logs[0].read_bytes(), second.logs[1].read_bytes(), first.logs[0].read_bytes()]
     alone = [scan(Source.of_bytes(part)) for part in parts]
-    places = [len(parts[0]), len(parts[0] + parts[1])]
+    offsets = [len(parts[0]), len(parts[0] + parts[1])]
     report = scan(Source.of_bytes(b"".join(parts)))
     assert [type(error) for error in report.damages] == [AnotherLogError] * 2
-    assert [error.position for error in report.damages] == places
-    assert f"split the file at {places[1]}" in str(report.damages[1])
-    assert [(lost.start, lost.stop) for lost in report.lost] == [(place, place + 4) for place in places]
+    assert [error.position for error in report.damages] == offsets
+    assert f"split the file at {offsets[1]}" in str(report.damages[1])
+    assert [(lost.start, lost.stop) for lost in report.lost] == [(place, place + 4) for place in offsets]
     assert report.events == sum(one.events for one in alone)
     assert report.end is not None
     assert (report.end.kind, report.end.position) == (EndKind.CLEAN, len(b"".join(parts)))
@@ -283,9 +283,9 @@ def test_gaps_between_gtids() -> None:
 
 @pytest.mark.parametrize("read_ahead_from", [0, 1 << 40])
 def test_large_logs_with_and_without_a_thread(
-    read_ahead_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    prefetch_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "_READ_AHEAD_FROM", read_ahead_from)
+    monkeypatch.setattr(blocks, "_READ_AHEAD_FROM", prefetch_from)
     path = tmp_path / "binlog.000001"
     mixed = case("mysql-9.7", "mixed").logs[0]
     written = write(shape_of("bulk", mixed, event_size=8192, repeat=40), path, 12_000_000)

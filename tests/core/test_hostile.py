@@ -60,8 +60,8 @@ def events_of(data: bytes) -> list[tuple[int, int]]:
 
 def cut_out(data: bytes, index: int) -> bytes:
     """A log of the format description and a few events up to one of them, so that examples stay small."""
-    places = events_of(data)
-    kept = [places[0], *places[max(1, index % len(places) - 5) : index % len(places) + 1]]
+    offsets = events_of(data)
+    kept = [offsets[0], *offsets[max(1, index % len(offsets) - 5) : index % len(offsets) + 1]]
     return data[:4] + b"".join(data[start:end] for start, end in kept)
 
 

@@ -126,15 +126,15 @@ def test_reading_from_a_position_on_gives_the_same_events(server: str, name: str
     """Names, GTIDs and table maps are those that the events before the position have set."""
     log = case(server, name).logs[0]
 
-    def told(event: bk.Event) -> object:
+    def reported(event: bk.Event) -> object:
         names = event.schema and [column.name for column in event.schema.columns]
         return event.position, event.payload_index, event.gtid, names
 
-    everything = [told(event) for event in bk.open(log)]
+    everything = [reported(event) for event in bk.open(log)]
     positions = sorted({event.position for event in bk.open(log)})
     for start in positions[:: max(len(positions) // 7, 1)]:
         expected = [one for one in everything if isinstance(one, tuple) and one[0] >= start]
-        assert [told(event) for event in bk.open(log, start_position=start)] == expected
+        assert [reported(event) for event in bk.open(log, start_position=start)] == expected
 
 
 def test_positions_at_which_no_event_begins() -> None:

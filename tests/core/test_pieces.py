@@ -125,8 +125,8 @@ def test_rows_changes_and_transactions_have_the_joined_event() -> None:
         for one in (data, LOG)
     )
     assert without_place(found) == without_place(wanted)
-    places = {row["position"] for row in rows_by_reader(data)}
-    assert {row["position"] for row in found} == places
+    offsets = {row["position"] for row in rows_by_reader(data)}
+    assert {row["position"] for row in found} == offsets
     assert read_changes(data).read_all().num_rows == len(wanted)
     counts = ("rows_inserted", "rows_updated", "rows_deleted")
     whole, split_up = (read_transactions(one).read_all().select(counts) for one in (LOG, data))

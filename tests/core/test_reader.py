@@ -127,7 +127,7 @@ def test_a_log_in_use_ends_at_its_last_whole_event_and_says_so() -> None:
     (end,) = reader.ends
     assert end.kind is EndKind.IN_USE
     assert end.position == events[-1].end_position
-    assert end.bytes_behind == len(data) - 5 - end.position
+    assert end.bytes_after == len(data) - 5 - end.position
     assert events[0].checksum_status == "ok", "the flag counts as 0 in the checksum"
 
 

@@ -77,9 +77,9 @@ def test_a_table_that_is_created_again_need_not_be_another(again: str) -> None:
 
 def test_where_both_ways_fit_and_differ_nothing_is_known() -> None:
     found = define("CREATE TABLE orders (x INT)", "ALTER TABLE ORDERS RENAME COLUMN x TO y")
-    told = found.fit("Shop", "orders", ONE_INT)
-    assert isinstance(told, DefinitionMismatch)
-    assert "several ways" in str(told)
+    matched = found.match("Shop", "orders", ONE_INT)
+    assert isinstance(matched, DefinitionMismatch)
+    assert "several ways" in str(matched)
     # The table map decides where it can.
     found = define("CREATE TABLE orders (x INT)", "ALTER TABLE ORDERS ADD y INT")
     assert names(found, "orders", ONE_INT, schema="Shop") == "x"

@@ -34,13 +34,15 @@ def follow(one: Case) -> tuple[Definitions, list[str]]:
 def check(found: Definitions, event: bk.Event) -> list[str]:
     """What is wrong with the definition at a table map event."""
     table_map = event.body
-    fit = found.fit(table_map.schema_name, table_map.table_name, table_map)
-    if not isinstance(fit, TableDefinition):
-        return [f"{event}: {fit}"]
+    match = found.match(table_map.schema_name, table_map.table_name, table_map)
+    if not isinstance(match, TableDefinition):
+        return [f"{event}: {match}"]
     named = [
-        (column.name, defined.name) for column, defined in zip(table_map.columns, fit.columns, strict=True)
+        (column.name, defined.name) for column, defined in zip(table_map.columns, match.columns, strict=True)
     ]
-    return [f"{event}: {told} is {defined}" for told, defined in named if told not in (None, defined)]
+    return [
+        f"{event}: {reported} is {defined}" for reported, defined in named if reported not in (None, defined)
+    ]
 
 
 def of_types(columns: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -63,9 +65,9 @@ def test_the_tables_are_those_of_the_server(one: Case) -> None:
         # The server hides the columns of system versioning that it added.
         shown = [column for column in definition.columns if column.name not in ("row_start", "row_end")]
         assert [(column.name, plain(column.type_name)) for column in shown] == of_types(table["columns"])
-        for column, told in zip(shown, table["columns"], strict=True):
-            if column.type_name != "json" and told["charset"] is not None:
-                assert column.charset == told["charset"]
+        for column, reported in zip(shown, table["columns"], strict=True):
+            if column.type_name != "json" and reported["charset"] is not None:
+                assert column.charset == reported["charset"]
 
 
 def test_a_definition_that_does_not_fit_is_reported() -> None:
@@ -89,4 +91,4 @@ def test_a_definition_that_does_not_fit_is_reported() -> None:
         found.load(f"CREATE TABLE `{schema}`.`{table.replace('`', '``')}` ({columns})")
         assert found.of(schema, table) is not None
         assert found.of(schema, table, table_map) is None
-        assert str(found.fit(schema, table, table_map)) == f"table {schema}.{table}: {reason}"
+        assert str(found.match(schema, table, table_map)) == f"table {schema}.{table}: {reason}"

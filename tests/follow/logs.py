@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import binlog_kaitai as bk
-from binlog_kaitai.following import Follower, Mark
+from binlog_kaitai.following import Checkpoint, Follower
 from tests.corpus_files import CORPUS
 
 ROTATED = sorted((CORPUS / "mysql-9.7" / "rotate").glob("binlog.0*"))
@@ -33,18 +33,18 @@ def ends_of_transactions(path: Path) -> list[int]:
     return sorted({*ends, *events["end_position"].filter(pa.array(is_outside)).to_pylist()})
 
 
-def steps(follower: Follower, start: Mark, **limits: int) -> list[Mark]:
+def steps(follower: Follower, start: Checkpoint, **limits: int) -> list[Checkpoint]:
     """All marks from one on, the first one included."""
-    marks = [start]
-    while (mark := follower.advance(marks[-1], **limits)) != marks[-1]:  # type: ignore[arg-type]
-        marks.append(mark)
-    return marks
+    checkpoints = [start]
+    while (checkpoint := follower.advance(checkpoints[-1], **limits)) != checkpoints[-1]:  # type: ignore[arg-type]
+        checkpoints.append(checkpoint)
+    return checkpoints
 
 
-def covered(follower: Follower, marks: list[Mark]) -> list[tuple[str, int, int]]:
+def covered(follower: Follower, checkpoints: list[Checkpoint]) -> list[tuple[str, int, int]]:
     """What the spans between marks cover: file, begin and end, those that follow each other as one."""
     found: list[tuple[str, int, int]] = []
-    for start, end in itertools.pairwise(marks):
+    for start, end in itertools.pairwise(checkpoints):
         for span in follower.spans(start, end):
             name = Path(span.path).name
             if found and found[-1][::2] == (name, span.start):

@@ -14,8 +14,8 @@ from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.following import Follower, Mark
-from binlog_kaitai.following.log_headers import read_head
+from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.following.spans import definitions_in, split_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
@@ -38,18 +38,18 @@ def found_in(items: Any) -> Counter[str]:
     return found
 
 
-def followed(folder: Path, view: str, size: int) -> tuple[Counter[str], Mark]:
+def followed(folder: Path, view: str, size: int) -> tuple[Counter[str], Checkpoint]:
     """All that is found in steps; every second one is divided by a follower that knows its ends alone."""
     steps, found = follower(folder, size // 2), Counter[str]()
-    mark, number = steps.earliest(), 0
-    while (end := steps.advance(mark, max_bytes=size)) != mark:
+    checkpoint, number = steps.earliest(), 0
+    while (end := steps.advance(checkpoint, max_bytes=size)) != checkpoint:
         again = follower(folder, size // 2, at_once=3)
-        assert covered(again, [mark, Mark.of(end.as_dict())]) == covered(steps, [mark, end])
-        for span in (steps, again)[number % 2].spans(mark, end):
+        assert covered(again, [checkpoint, Checkpoint.of(end.as_dict())]) == covered(steps, [checkpoint, end])
+        for span in (steps, again)[number % 2].spans(checkpoint, end):
             known: dict[str, Any] = {"definitions_at": definitions_in(span, None)}
             found += found_in(read_around(split_of(span), view, **(known if view == "changes" else {})))
-        mark, number = end, number + 1
-    return found, mark
+        checkpoint, number = end, number + 1
+    return found, checkpoint
 
 
 def in_batch(path: Path, view: str) -> Counter[str]:
@@ -68,7 +68,7 @@ def closed(folder: Path, log: Path) -> Path:
 
 def readable(log: Path) -> bool:
     try:
-        return read_head(str(log)) is not None
+        return read_log_header(str(log)) is not None
     except BinlogError:
         return False
 
@@ -119,10 +119,10 @@ def test_half_an_event_of_a_server_that_writes_is_no_damage(tmp_path: Path) -> N
     source = case("mysql-9.7", "rotate").logs[0].read_bytes()
     path = tmp_path / "binlog.000001"
     path.write_bytes(source[:-100])
-    found, mark = followed(tmp_path, "events", 1 << 20)
+    found, checkpoint = followed(tmp_path, "events", 1 << 20)
     assert not any("Gap" in one for one in found)
     path.write_bytes(source)
     steps = follower(tmp_path, 1 << 20)
-    spans = steps.spans(mark, steps.advance(mark))
+    spans = steps.spans(checkpoint, steps.advance(checkpoint))
     rest = sum((found_in(read_around(split_of(span), "events")) for span in spans), Counter[str]())
     assert found + rest == in_batch(path, "events")

@@ -17,7 +17,7 @@ from tests.follow.logs import ROTATED, ends_of_transactions, grow
 Place = tuple[str, int, int | None]
 
 
-def places(events: object) -> list[Place]:
+def offsets(events: object) -> list[Place]:
     assert hasattr(events, "__iter__")
     return [(Path(one.file).name, one.position, one.payload_index) for one in events]
 
@@ -26,10 +26,10 @@ def test_closed_logs_are_read_as_open_reads_them(tmp_path: Path) -> None:
     for path in ROTATED:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with bk.follow(tmp_path, idle_timeout=0) as events:
-        assert places(events) == places(bk.open(tmp_path))
+        assert offsets(events) == offsets(bk.open(tmp_path))
     # One log alone is followed into those that its server wrote after it.
     with bk.follow(tmp_path / ROTATED[0].name, idle_timeout=0) as events:
-        assert places(events) == places(bk.open(tmp_path))
+        assert offsets(events) == offsets(bk.open(tmp_path))
 
 
 def test_what_a_server_writes_comes_in_whole_transactions(tmp_path: Path) -> None:
@@ -43,11 +43,11 @@ def test_what_a_server_writes_comes_in_whole_transactions(tmp_path: Path) -> Non
         grow(source, target, int(size * share))
         start: Any = "earliest" if checkpoint is None else json.loads(json.dumps(checkpoint))
         with bk.follow(target, start=start, idle_timeout=0) as events:
-            found += places(events)
+            found += offsets(events)
             checkpoint = events.checkpoint
         assert checkpoint["position"] in ends
         assert found[-1][1] < checkpoint["position"] <= int(size * share)
-    assert found == places(bk.open(source))
+    assert found == offsets(bk.open(source))
 
 
 def test_it_waits_for_more(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_it_waits_for_more(tmp_path: Path) -> None:
     writer = threading.Thread(target=write)
     writer.start()
     events = bk.follow(target, interval=0.05, idle_timeout=20)
-    expected = places(bk.open(source))
-    found = places(next(events) for _ in expected)
+    expected = offsets(bk.open(source))
+    found = offsets(next(events) for _ in expected)
     writer.join()
     events.close()
     assert found == expected
@@ -93,10 +93,10 @@ def test_stop_and_places(tmp_path: Path) -> None:
     for path in ROTATED:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     calls = iter([False, False, True])
-    assert len(places(bk.follow(tmp_path, interval=0.01, stop=lambda: next(calls))))
+    assert len(offsets(bk.follow(tmp_path, interval=0.01, stop=lambda: next(calls))))
     second = {"file": ROTATED[1].name, "position": 4}
-    expected = places(bk.open([tmp_path / path.name for path in ROTATED[1:]]))
-    assert places(bk.follow(tmp_path, start=second, idle_timeout=0)) == expected
+    expected = offsets(bk.open([tmp_path / path.name for path in ROTATED[1:]]))
+    assert offsets(bk.follow(tmp_path, start=second, idle_timeout=0)) == expected
     with pytest.raises(bk.UsageError, match="start must be earliest, latest or a position"):
         bk.follow(tmp_path, start="newest")  # type: ignore[arg-type]
     with pytest.raises(bk.UsageError, match="interval"):
@@ -118,5 +118,5 @@ def test_lost_logs(tmp_path: Path) -> None:
         next(bk.follow(tmp_path, start=checkpoint, idle_timeout=0))
     events = bk.follow(tmp_path, start=checkpoint, idle_timeout=0, fails_on_loss=False)
     with pytest.warns(bk.DataLossWarning):
-        found = places(events)
-    assert found == places(bk.open(tmp_path))
+        found = offsets(events)
+    assert found == offsets(bk.open(tmp_path))

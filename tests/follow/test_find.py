@@ -10,7 +10,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import DataLossWarning, SourceError
-from binlog_kaitai.following import Follower, Mark, Span
+from binlog_kaitai.following import Checkpoint, Follower, Span
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED, ends_of_transactions, steps
 
@@ -41,38 +41,40 @@ def test_another_server_goes_on_where_the_gtids_end(paths: list[Path], tmp_path:
         for path in paths:
             shutil.copy(path, folder / path.name.replace("binlog", name))
     follower = Follower([str(old)])
-    marks = steps(follower, follower.earliest(), max_bytes=600)
-    for mark in (mark for mark in marks if mark.gtids):
+    checkpoints = steps(follower, follower.earliest(), max_bytes=600)
+    for checkpoint in (checkpoint for checkpoint in checkpoints if checkpoint.gtids):
         there = Follower([str(new)])
-        end = there.advance(mark)
-        read = gtids_in(follower.spans(marks[0], mark))
-        assert read + gtids_in(there.spans(mark, end)) == all_gtids(paths)
+        end = there.advance(checkpoint)
+        read = gtids_in(follower.spans(checkpoints[0], checkpoint))
+        assert read + gtids_in(there.spans(checkpoint, end)) == all_gtids(paths)
 
 
 def test_a_step_that_was_planned_before_is_done_on_the_other_server(tmp_path: Path) -> None:
     follower = Follower([str(ROTATED[0].parent)])
-    marks = steps(follower, follower.earliest(), max_bytes=900)
+    checkpoints = steps(follower, follower.earliest(), max_bytes=900)
     for path in ROTATED:
         shutil.copy(path, tmp_path / path.name.replace("binlog", "other"))
     other = Follower([str(tmp_path)])
-    marks = [mark for mark in marks if mark.gtids]
-    read = [gtid for start, end in itertools.pairwise(marks) for gtid in gtids_in(other.spans(start, end))]
+    checkpoints = [checkpoint for checkpoint in checkpoints if checkpoint.gtids]
+    read = [
+        gtid for start, end in itertools.pairwise(checkpoints) for gtid in gtids_in(other.spans(start, end))
+    ]
     assert read == all_gtids(ROTATED)[-len(read) :]
     assert len(read) > 4
 
 
 def test_logs_that_moved_keep_their_names(tmp_path: Path) -> None:
-    mark = Follower([str(ROTATED[0].parent)]).place({"file": ROTATED[2].name, "position": 4})
+    checkpoint = Follower([str(ROTATED[0].parent)]).place({"file": ROTATED[2].name, "position": 4})
     for path in ROTATED:
         shutil.copy(path, tmp_path)
     follower = Follower([str(tmp_path)])
-    assert [span.path for span in follower.spans(mark, follower.advance(mark))] == [
+    assert [span.path for span in follower.spans(checkpoint, follower.advance(checkpoint))] == [
         str(tmp_path / path.name) for path in ROTATED[2:]
     ]
 
 
 def test_a_purged_log(tmp_path: Path) -> None:
-    mark = Follower([str(ROTATED[0].parent)]).advance(
+    checkpoint = Follower([str(ROTATED[0].parent)]).advance(
         Follower([str(ROTATED[0].parent)]).earliest(), max_bytes=1200
     )
     for path in ROTATED[3:]:
@@ -80,12 +82,12 @@ def test_a_purged_log(tmp_path: Path) -> None:
     with pytest.raises(
         SourceError, match=r"no longer exists; .*no available log contains .*:4-6.*failOnDataLoss"
     ):
-        Follower([str(tmp_path)]).advance(mark)
+        Follower([str(tmp_path)]).advance(checkpoint)
     lenient = Follower([str(tmp_path)], fails_on_loss=False)
     with pytest.warns(DataLossWarning, match="no available log contains"):
-        end = lenient.advance(mark)
+        end = lenient.advance(checkpoint)
     with pytest.warns(DataLossWarning):
-        assert gtids_in(Follower([str(tmp_path)], fails_on_loss=False).spans(mark, end)) == all_gtids(
+        assert gtids_in(Follower([str(tmp_path)], fails_on_loss=False).spans(checkpoint, end)) == all_gtids(
             ROTATED[3:]
         )
 
@@ -94,47 +96,49 @@ def test_logs_missing_in_between(tmp_path: Path) -> None:
     for path in (ROTATED[0], ROTATED[1], ROTATED[4]):
         shutil.copy(path, tmp_path)
     follower = Follower([str(tmp_path)])
-    mark = follower.advance(follower.earliest())
-    assert Path(mark.file).name == ROTATED[1].name
+    checkpoint = follower.advance(follower.earliest())
+    assert Path(checkpoint.file).name == ROTATED[1].name
     with pytest.raises(SourceError, match=r"binlog\.000005: does not continue where .*000002 ends"):
-        follower.advance(mark)
+        follower.advance(checkpoint)
 
 
 def test_a_shortened_log(tmp_path: Path) -> None:
     path = tmp_path / "binlog.000003"
     shutil.copy(CORPUS / "mysql-9.7" / "no_checksum" / "binlog.000001", path)
     follower = Follower([str(path)])
-    mark = follower.advance(follower.earliest())
+    checkpoint = follower.advance(follower.earliest())
     kept = ends_of_transactions(path)[3]
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(SourceError, match=f"was read up to {mark.position}, but is only {kept} bytes long"):
-        follower.advance(mark)
+    with pytest.raises(
+        SourceError, match=f"was read up to {checkpoint.position}, but is only {kept} bytes long"
+    ):
+        follower.advance(checkpoint)
 
 
 def test_another_log_of_the_same_name(tmp_path: Path) -> None:
     path = tmp_path / "binlog.000001"
     shutil.copy(CORPUS / "mysql-9.7" / "mixed" / "binlog.000001", path)
     follower = Follower([str(path)])
-    mark = follower.advance(follower.earliest())
+    checkpoint = follower.advance(follower.earliest())
     shutil.copy(ROTATED[0], path)
     with pytest.raises(SourceError, match="is a different log than before; the available logs lack"):
-        follower.advance(mark)
+        follower.advance(checkpoint)
 
 
 def test_without_gtids_no_other_log_is_found(tmp_path: Path) -> None:
     source = CORPUS / "mysql-5.6" / "types_v1_rows"
     follower = Follower([str(source)])
-    mark = follower.advance(follower.earliest())
-    mark = Mark.of({**mark.as_dict(), "gtids": ""})
+    checkpoint = follower.advance(follower.earliest())
+    checkpoint = Checkpoint.of({**checkpoint.as_dict(), "gtids": ""})
     for path in ROTATED:
         shutil.copy(path, tmp_path / path.name.replace("binlog", "other"))
     with pytest.raises(SourceError, match="has no GTIDs to find another log by"):
-        Follower([str(tmp_path)]).advance(mark)
+        Follower([str(tmp_path)]).advance(checkpoint)
 
 
 def test_starting_behind_a_set_of_gtids() -> None:
     follower = Follower([str(ROTATED[0].parent)])
     gtids = all_gtids(ROTATED)
     source = gtids[0].rpartition(":")[0]
-    mark = follower.place({"gtids": f"{source}:1-4"})
-    assert gtids_in(follower.spans(mark, follower.advance(mark))) == gtids[4:]
+    checkpoint = follower.place({"gtids": f"{source}:1-4"})
+    assert gtids_in(follower.spans(checkpoint, follower.advance(checkpoint))) == gtids[4:]

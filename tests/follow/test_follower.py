@@ -12,8 +12,8 @@ import pytest
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
-from binlog_kaitai.following import Follower, Mark
-from binlog_kaitai.following.quiescent_points import Rests
+from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.following.walk import Division
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, cases, logs
@@ -26,11 +26,11 @@ WHOLE = [(path.name, 4, path.stat().st_size) for path in ROTATED]
 @pytest.mark.parametrize("block_size", [1 << 22, 512])
 def test_rests_are_where_transactions_end(log: object, block_size: int) -> None:
     path = Path(log.path)  # type: ignore[attr-defined]
-    found, rests = set(), Rests()
+    found, quiescent = set(), QuiescentPoints()
     with path.open("rb") as stream:
         for block in BlockReader.of_file(stream, str(path), block_size=block_size):
-            places = [*block.positions.tolist(), int(block.end_positions[-1])]
-            found |= {places[row] for row in rests.of(block).tolist()}
+            offsets = [*block.positions.tolist(), int(block.end_positions[-1])]
+            found |= {offsets[row] for row in quiescent.of(block).tolist()}
     expected = {4, *ends_of_transactions(path)}
     if path.parent.name == "incident":
         # The incident comes behind the commit, with the GTID of that transaction.
@@ -41,22 +41,22 @@ def test_rests_are_where_transactions_end(log: object, block_size: int) -> None:
 
 def test_one_step_takes_all_that_is_there() -> None:
     follower = Follower([str(ROTATED[0].parent)])
-    marks = steps(follower, follower.earliest())
-    assert len(marks) == 2
-    assert covered(follower, marks) == WHOLE
-    assert follower.latest().as_dict() == marks[-1].as_dict()
+    checkpoints = steps(follower, follower.earliest())
+    assert len(checkpoints) == 2
+    assert covered(follower, checkpoints) == WHOLE
+    assert follower.latest().as_dict() == checkpoints[-1].as_dict()
 
 
 @pytest.mark.parametrize("size", [1, 300, 1000, 6000])
 def test_steps_of_limited_size(size: int) -> None:
     follower = Follower([str(ROTATED[0].parent)], follows_definitions=True)
-    marks = steps(follower, follower.earliest(), max_bytes=size)
-    assert covered(follower, marks) == WHOLE
-    assert marks[-1] == steps(follower, marks[0])[-1]
+    checkpoints = steps(follower, follower.earliest(), max_bytes=size)
+    assert covered(follower, checkpoints) == WHOLE
+    assert checkpoints[-1] == steps(follower, checkpoints[0])[-1]
     ends = {path.name: ends_of_transactions(path) for path in ROTATED}
-    for mark in marks[1:]:
-        assert mark.position in (4, *ends[Path(mark.file).name])
-    for start, end in itertools.pairwise(marks):
+    for checkpoint in checkpoints[1:]:
+        assert checkpoint.position in (4, *ends[Path(checkpoint.file).name])
+    for start, end in itertools.pairwise(checkpoints):
         spans = follower.spans(start, end)
         taken = sum(span.end - span.start for span in spans)
         first = min(place for place in ends[Path(spans[0].path).name] if place > spans[0].start)
@@ -65,9 +65,11 @@ def test_steps_of_limited_size(size: int) -> None:
 
 def test_steps_of_limited_files() -> None:
     follower = Follower([str(ROTATED[0].parent)])
-    marks = steps(follower, follower.earliest(), max_files=2)
-    assert [Path(mark.file).name for mark in marks] == [ROTATED[at].name for at in (0, 1, 3, 4)]
-    assert covered(follower, marks) == WHOLE
+    checkpoints = steps(follower, follower.earliest(), max_files=2)
+    assert [Path(checkpoint.file).name for checkpoint in checkpoints] == [
+        ROTATED[at].name for at in (0, 1, 3, 4)
+    ]
+    assert covered(follower, checkpoints) == WHOLE
 
 
 def test_nothing_behind_a_target_is_taken(tmp_path: Path) -> None:
@@ -75,30 +77,30 @@ def test_nothing_behind_a_target_is_taken(tmp_path: Path) -> None:
     shutil.copy(ROTATED[2], target)
     half = ends_of_transactions(target)[3]
     follower = Follower([str(tmp_path)])
-    mark = follower.advance(follower.earliest(), until=(str(target), half + 10))
-    assert mark.position == half
-    assert follower.advance(mark, until=(str(target), half + 10)) == mark
+    checkpoint = follower.advance(follower.earliest(), until=(str(target), half + 10))
+    assert checkpoint.position == half
+    assert follower.advance(checkpoint, until=(str(target), half + 10)) == checkpoint
 
 
 def test_a_log_that_grows_byte_by_byte(tmp_path: Path) -> None:
     choose = random.Random(1)
     follower = Follower([str(tmp_path / "binlog.*")], follows_definitions=True)
-    marks: list[Mark] = []
+    checkpoints: list[Checkpoint] = []
     for path in ROTATED:
         size, ends, target = path.stat().st_size, ends_of_transactions(path), tmp_path / path.name
         for part in sorted({4, *(choose.randrange(4, size) for _ in range(12)), size}):
             grow(path, target, part)
-            marks = marks or [follower.earliest()]
-            mark = follower.advance(Mark.of(json.loads(json.dumps(marks[-1].as_dict()))))
+            checkpoints = checkpoints or [follower.earliest()]
+            checkpoint = follower.advance(Checkpoint.of(json.loads(json.dumps(checkpoints[-1].as_dict()))))
             # An event of the log itself is there as soon as it is whole, and so is a transaction.
             inside = [end for end in ends if end <= part]
             if inside:
-                assert (Path(mark.file).name, mark.position) == (path.name, inside[-1])
-            marks += [mark] if mark != marks[-1] else []
-    assert covered(follower, marks) == WHOLE
+                assert (Path(checkpoint.file).name, checkpoint.position) == (path.name, inside[-1])
+            checkpoints += [checkpoint] if checkpoint != checkpoints[-1] else []
+    assert covered(follower, checkpoints) == WHOLE
     fresh = Follower([str(tmp_path)], follows_definitions=True)
-    assert covered(fresh, marks) == WHOLE
-    assert fresh.spans(marks[0], marks[-1])[-1].definitions
+    assert covered(fresh, checkpoints) == WHOLE
+    assert fresh.spans(checkpoints[0], checkpoints[-1])[-1].definitions
 
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.logs], ids=lambda case: case.id)
@@ -106,17 +108,19 @@ def test_small_steps_know_what_one_step_knows(case: object) -> None:
     folder = str(case.folder / "*.0*")  # type: ignore[attr-defined]
     size = sum(path.stat().st_size for path in case.logs)  # type: ignore[attr-defined]
     follower = Follower([folder], follows_definitions=True)
-    marks = steps(follower, follower.earliest(), max_bytes=size // 9)
-    assert marks[-1] == follower.advance(marks[0])
-    assert [(name, 4, end) for name, _, end in covered(follower, marks)] == covered(follower, marks)
+    checkpoints = steps(follower, follower.earliest(), max_bytes=size // 9)
+    assert checkpoints[-1] == follower.advance(checkpoints[0])
+    assert [(name, 4, end) for name, _, end in covered(follower, checkpoints)] == covered(
+        follower, checkpoints
+    )
 
 
 def test_spans_of_a_size(tmp_path: Path) -> None:
     path = CORPUS / "mysql-9.7" / "mixed" / "binlog.000001"
     follower = Follower([str(path)], split_size=1)
     start = follower.earliest()
-    marks = steps(follower, start)
-    assert covered(follower, marks) == [(path.name, 4, path.stat().st_size)]
+    checkpoints = steps(follower, start)
+    assert covered(follower, checkpoints) == [(path.name, 4, path.stat().st_size)]
 
 
 @pytest.mark.parametrize(
@@ -141,10 +145,10 @@ def test_a_closed_log_that_is_cut(tmp_path: Path) -> None:
     (tmp_path / "binlog.000001").write_bytes(ROTATED[0].read_bytes()[:-10])
     shutil.copy(ROTATED[1], tmp_path / "binlog.000002")
     follower = Follower([str(tmp_path)])
-    marks = steps_until_error(follower)
-    assert Path(marks[-1].file).name == "binlog.000001"
+    checkpoints = steps_until_error(follower)
+    assert Path(checkpoints[-1].file).name == "binlog.000001"
     with pytest.raises(TruncatedError, match=r"binlog\.000001"):
-        follower.advance(marks[-1])
+        follower.advance(checkpoints[-1])
 
 
 def test_an_empty_log_between_others(tmp_path: Path) -> None:
@@ -154,16 +158,16 @@ def test_an_empty_log_between_others(tmp_path: Path) -> None:
     logs[1].write_bytes(b"")
     shutil.copy(ROTATED[1], logs[2])
     follower = Follower([str(tmp_path)])
-    mark = follower.advance(follower.earliest())
-    assert (mark.file, mark.position) == (str(logs[2]), logs[2].stat().st_size)
-    names = [name for name, *_ in covered(follower, [follower.earliest(), mark])]
+    checkpoint = follower.advance(follower.earliest())
+    assert (checkpoint.file, checkpoint.position) == (str(logs[2]), logs[2].stat().st_size)
+    names = [name for name, *_ in covered(follower, [follower.earliest(), checkpoint])]
     assert names == [logs[0].name, logs[2].name]
     shutil.copy(ROTATED[2], logs[2])
     with pytest.raises(SourceError, match="no available log contains"):
         follower.advance(steps_until_error(follower)[-1])
 
 
-def steps_until_error(follower: Follower) -> list[Mark]:
+def steps_until_error(follower: Follower) -> list[Checkpoint]:
     """One step, which ends before the damage."""
     start = follower.earliest()
     return [start, follower.advance(start)]
@@ -172,8 +176,8 @@ def steps_until_error(follower: Follower) -> list[Mark]:
 def test_a_place_that_a_person_names() -> None:
     follower = Follower([str(ROTATED[0].parent)])
     end = ends_of_transactions(ROTATED[2])[4]
-    mark = follower.place({"file": ROTATED[2].name, "position": end})
-    assert (Path(mark.file).name, mark.position) == (ROTATED[2].name, end)
+    checkpoint = follower.place({"file": ROTATED[2].name, "position": end})
+    assert (Path(checkpoint.file).name, checkpoint.position) == (ROTATED[2].name, end)
     assert follower.place({"file": ROTATED[1].name}).position == 4
     with pytest.raises(UsageError, match=f"no transaction begins here; the next one begins at {end}"):
         follower.place({"file": ROTATED[2].name, "position": end + 1})
@@ -186,4 +190,4 @@ def test_a_place_that_a_person_names() -> None:
 def test_a_mark_is_checked() -> None:
     for wrong in ({"file": 1}, {"file": "a", "position": "4"}, {"file": "a", "place": 4}, {}):
         with pytest.raises(UsageError, match="not a valid position"):
-            Mark.of(wrong)
+            Checkpoint.of(wrong)

@@ -17,13 +17,13 @@ from tests.object_store import serving_logs
 def test_spans_of_logs_on_s3() -> None:
     with serving_logs() as url:
         follower = Follower([f"{url}/binlog.0*"])
-        marks = steps(follower, follower.earliest(), max_bytes=3000)
-        steps_taken = itertools.pairwise(marks)
+        checkpoints = steps(follower, follower.earliest(), max_bytes=3000)
+        steps_taken = itertools.pairwise(checkpoints)
         spans = [span for start, end in steps_taken for span in follower.spans(start, end)]
         rows = [row for span in spans for row in bk.read_events(source_of(span)).read_all().to_pylist()]
         with pytest.raises(SourceError):
             Follower([f"{url}/nothing.000001"]).earliest()
     expected = [row for path in ROTATED for row in bk.read_events(path).read_all().to_pylist()]
-    places = [(row["file"].rpartition("/")[2], row["position"], row["info"]) for row in expected]
-    assert [(row["file"].rpartition("/")[2], row["position"], row["info"]) for row in rows] == places
-    assert len(marks) > 3
+    offsets = [(row["file"].rpartition("/")[2], row["position"], row["info"]) for row in expected]
+    assert [(row["file"].rpartition("/")[2], row["position"], row["info"]) for row in rows] == offsets
+    assert len(checkpoints) > 3

@@ -14,7 +14,7 @@ from binlog_kaitai.columns.text.printed_values import put_integer
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
-from binlog_kaitai.following.log_headers import read_head
+from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.rewrite import repair
 from binlog_kaitai.sources.source import Source
@@ -73,8 +73,8 @@ def test_compressed_rows_whose_end_is_missing_are_damage_for_every_reader() -> N
         _ = [event.body for event in bk.open(data)]
     with pytest.raises(bk.BinlogError, match="truncated") as by_columns:
         bk.read_changes(data).read_all()
-    places = {by_reader.value.position, by_columns.value.position}
-    assert places == {one.position for one in scan(Source.of_bytes(data), is_thorough=True).damages}
+    offsets = {by_reader.value.position, by_columns.value.position}
+    assert offsets == {one.position for one in scan(Source.of_bytes(data), is_thorough=True).damages}
 
 
 @pytest.mark.parametrize("verifies", [True, False])
@@ -125,7 +125,7 @@ def test_a_uuid_of_numbers_that_are_no_bytes_is_damage_for_verify_too(tmp_path: 
     log, alone = LogMaker(layout), LogMaker(layout)
     alone.add_all([groups[0][0], event.raw[:place] + b"\xff" + event.raw[place + 1 :]])
     with pytest.raises(bk.BinlogError, match=f"position {len(groups[0][0]) + 4}, GTID_TAGGED_LOG_EVENT"):
-        read_head(str(alone.write(tmp_path / "binlog.000002")))
+        read_log_header(str(alone.write(tmp_path / "binlog.000002")))
     for raw in (raw for group in groups for raw in group):
         log.add(raw[:place] + b"\xff" + raw[place + 1 :] if raw == event.raw else raw)
     path = log.write(tmp_path / "binlog.000001")

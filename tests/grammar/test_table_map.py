@@ -286,8 +286,8 @@ def test_an_unknown_type_hides_the_columns_behind_it() -> None:
 
 def test_visibility_of_each_column() -> None:
     # Bits from the highest down; columns beyond them count as visible, and so do all without a list.
-    told = parse(TableMapEvent, table_map_bytes([3] * 9, optional=field(12, "a0")), 8)
-    assert [one.is_visible for one in told.columns] == [True, False, True, *[False] * 5, True]
-    assert [one.has_visibility for one in told.columns] == [*[True] * 8, False]
+    reported = parse(TableMapEvent, table_map_bytes([3] * 9, optional=field(12, "a0")), 8)
+    assert [one.is_visible for one in reported.columns] == [True, False, True, *[False] * 5, True]
+    assert [one.has_visibility for one in reported.columns] == [*[True] * 8, False]
     silent = parse(TableMapEvent, table_map_bytes([3]), 8)
     assert [(one.is_visible, one.has_visibility) for one in silent.columns] == [(True, False)]

@@ -204,10 +204,10 @@ def test_nothing_is_dropped(case: Vector) -> None:
         with pytest.raises(KaitaiStructError):
             case.parse(data[:end])
     if data[1:]:
-        assert_nothing_behind_is_taken(case)
+        assert_nothing_after_is_taken(case)
 
 
-def assert_nothing_behind_is_taken(case: Vector) -> None:
+def assert_nothing_after_is_taken(case: Vector) -> None:
     assert case.parse(case.data + b"\x83")._io.pos() == len(case.data)
 
 

@@ -159,8 +159,10 @@ def test_a_column_of_another_type_goes_on_under_another_name(tmp_path: Path) -> 
     commit(lake, 1, "s.t", {"a": pa.array(["x"]), "d": pa.array([Decimal("1.25")]), "_absent": absent})
     commit(lake, 2, "s.t", {"A": pa.array([2])}, {"a": pa.array(["y"]), "a_": pa.array([3])})
     found = catalog(tmp_path).load_table("s.t").scan().to_arrow().drop_columns("_commit_timestamp")
-    told = [{name: value for name, value in row.items() if value is not None} for row in found.to_pylist()]
-    assert sorted(told, key=repr) == sorted(
+    reported = [
+        {name: value for name, value in row.items() if value is not None} for row in found.to_pylist()
+    ]
+    assert sorted(reported, key=repr) == sorted(
         [
             {"a": 1, "d": Decimal("1.5")},
             {"a_": "x", "d_": Decimal("1.25"), "_absent": ["a_", "d_"]},

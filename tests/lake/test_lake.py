@@ -44,22 +44,22 @@ class KilledError(Exception):
 def fill(lake: Lake, paths: list[str], batch_size: int, kind: str = "parquet") -> None:
     """All of some logs, in batches of several small spans; those that are decided are not made again."""
     follower = Follower(paths, follows_definitions=True, split_size=batch_size // 3)
-    mark = follower.earliest()
+    checkpoint = follower.earliest()
     for batch in itertools.count():
-        end = follower.advance(mark, max_bytes=batch_size)
-        if end == mark:
+        end = follower.advance(checkpoint, max_bytes=batch_size)
+        if end == checkpoint:
             return
-        spans = [] if lake.is_decided(batch) else follower.spans(mark, end)
+        spans = [] if lake.is_decided(batch) else follower.spans(checkpoint, end)
         lake.commit(batch, [piece(lake, span, kind) for span in spans])
-        mark = end
+        checkpoint = end
 
 
 def piece(lake: Lake, span: Any, kind: str) -> dict[str, Any]:
     staging, definitions = lake.new_staging(), restore(span.definitions)
     written = write_lake(source_of(span), staging, definitions=definitions, dialect=DIALECTS[kind])
-    upheavals = [asdict(one) for one in span.effects]
+    table_effects = [asdict(one) for one in span.effects]
     found = {"files": written.files, "keys": written.keys, "untold": written.untold}
-    return {"staging": str(staging), "upheavals": upheavals, **found}
+    return {"staging": str(staging), "upheavals": table_effects, **found}
 
 
 def opened(folder: Path, kind: str = "parquet") -> Lake:
@@ -251,7 +251,11 @@ def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -
             images[f"{row['schema']}.{row['table']}"] += count
     assert {path.name: rows(path).total() for path in (tmp_path / "changes").iterdir()} == images
     found = write_damage(damages, split, tmp_path)
-    told = pa.concat_tables(pq.read_table(tmp_path / path, partitioning=None) for path in found).to_pylist()
-    assert [(row["file"], row["from"]) for row in told] == [(split.file.path, one.start) for one in damages]
-    assert all(row["from"] < row["to"] <= split.file.size for row in told)
+    reported = pa.concat_tables(
+        pq.read_table(tmp_path / path, partitioning=None) for path in found
+    ).to_pylist()
+    assert [(row["file"], row["from"]) for row in reported] == [
+        (split.file.path, one.start) for one in damages
+    ]
+    assert all(row["from"] < row["to"] <= split.file.size for row in reported)
     assert sum(written.files.values()) > 0

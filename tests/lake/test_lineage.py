@@ -7,9 +7,9 @@ from typing import Any
 from binlog_kaitai.lake.lineage import Lineage, Place, Segment
 
 
-def record(batch: int, *upheavals: dict[str, Any], **keys: list[str]) -> dict[str, Any]:
+def record(batch: int, *table_effects: dict[str, Any], **keys: list[str]) -> dict[str, Any]:
     named = {f"d.{name}": key for name, key in keys.items()}
-    return {"batch": batch, "pieces": [{"keys": named, "untold": {}, "upheavals": list(upheavals)}]}
+    return {"batch": batch, "pieces": [{"keys": named, "untold": {}, "upheavals": list(table_effects)}]}
 
 
 def emptied(position: int, table: str) -> dict[str, Any]:

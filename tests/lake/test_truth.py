@@ -18,7 +18,7 @@ from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from tests.corpus_files import Case, cases
-from tests.lake.told import LOST, REFUSED, WRONG
+from tests.lake.reported import LOST, REFUSED, WRONG
 from tests.rows.truth import OracleTable
 from tests.spark.lakes import make_lake
 from tests.spark.oracle import server_text

@@ -92,8 +92,8 @@ def test_a_process_that_is_killed_anywhere(source: Source, seed: int, tmp_path: 
     name = choose.choice(names)
     for later in names[names.index(name) + 1 :]:
         (folder / later).unlink()
-    places = [event.position for event in bk.open(source.logs[name]) if event.type == "GTID_LOG_EVENT"]
-    position = choose.choice([0, *places])
+    offsets = [event.position for event in bk.open(source.logs[name]) if event.type == "GTID_LOG_EVENT"]
+    position = choose.choice([0, *offsets])
     state = json.loads((folder / "fetch.json").read_text())
     state["place"] = {"name": name, "position": position, "again": max(4, position)}
     (folder / "fetch.json").write_text(json.dumps(state))

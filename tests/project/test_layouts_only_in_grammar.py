@@ -61,7 +61,7 @@ REASONS = {
     "columns/blocks/payload_headers.py: _numbers": "a number of any width",
     "columns/blocks/resync.py: _may_be": "the lowest and the highest byte of an offset",
     "columns/kernel/byte_kernels.py: read_u4": "a number of 4 bytes",
-    "columns/kernel/byte_kernels.py: turned": "the bytes of a number in the other order",
+    "columns/kernel/byte_kernels.py: byte_swapped": "the bytes of a number in the other order",
     "core/adapter.py: stored_checksum": "the checksum of an event, without reading the event",
     "core/framing.py: is_start": "the part of a position that the start of a log has",
     "core/row_pieces.py: _has_checksum": "the checksum of an event, without reading the event",
@@ -186,8 +186,8 @@ def test_handwritten_code_restates_no_layout() -> None:
 
 
 def test_every_reason_is_needed() -> None:
-    places = {place for place, _ in everything()}
-    assert [one for one in REASONS if not any(is_reason_for(one, place) for place in places)] == []
+    offsets = {place for place, _ in everything()}
+    assert [one for one in REASONS if not any(is_reason_for(one, place) for place in offsets)] == []
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ _IMMEDIATE = _TIME.to_bytes(7, "little")
 _BOTH = (_TIME | 1 << 55).to_bytes(7, "little") + _EARLIER.to_bytes(7, "little")
 _LENGTH = bytes.fromhex("fc 3412")
 #: What follows the fixed part, by the version of the server.
-BEHIND = {
+AFTER_GTIDS = {
     "5.7.30": b"",
     "8.0.1": _IMMEDIATE,
     "8.0.1 replica": _BOTH,
@@ -39,5 +39,5 @@ def log_of(version: str, case: str, folder: Path) -> Path:
     for group in groups[1:]:
         for raw in group:
             is_gtid = raw[4] in (EventType.gtid_log_event, EventType.anonymous_gtid_log_event)
-            maker.add(raw[:_FIXED] + BEHIND[version] + bytes(4) if is_gtid else raw)
+            maker.add(raw[:_FIXED] + AFTER_GTIDS[version] + bytes(4) if is_gtid else raw)
     return maker.write(folder / "binlog.000001")

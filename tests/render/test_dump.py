@@ -116,7 +116,7 @@ def test_rows_are_not_printed_without_base64_nor_comments(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("options", "is_behind"), [(DumpOptions(), True), (_DECODED, False)])
-def test_a_log_from_before_8_runs_on_its_own_server(options: DumpOptions, is_behind: bool) -> None:
+def test_a_log_from_before_8_runs_on_its_own_server(options: DumpOptions, is_after: bool) -> None:
     """What only newer servers know is an empty statement there, which it refuses before the GTID is set."""
     pieces: list[bytes] = []
     dump(str(corpus_files.case("mysql-5.6", "crash").logs[0]), pieces.append, options)
@@ -125,7 +125,7 @@ def test_a_log_from_before_8_runs_on_its_own_server(options: DumpOptions, is_beh
     )
     order = [found[1] or found[2] for found in named.finditer(b"".join(pieces))][:4]
     newer = [b"commit_timestamp", b"server_version", b"server_version"]
-    assert order == ([b"GTID_NEXT", *newer] if is_behind else [*newer, b"GTID_NEXT"])
+    assert order == ([b"GTID_NEXT", *newer] if is_after else [*newer, b"GTID_NEXT"])
 
 
 def test_what_is_not_logged_as_rows_is_refused_on_demand(tmp_path: Path) -> None:

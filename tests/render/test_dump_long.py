@@ -13,14 +13,14 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
 from binlog_kaitai.render.dump.cells import mariadb_quoted, mysql_quoted
-from binlog_kaitai.render.dump.row_programs import Heads
+from binlog_kaitai.render.dump.row_programs import RowsHeaders
 from tests.columns.long_logs import log_of_value
 
 
 def test_what_is_remembered_of_a_long_event_does_not_hold_its_rows(tmp_path: Path) -> None:
     with bk.open(log_of_value(tmp_path / "binlog.000001", 1 << 20)) as log:
         event = next(event for event in log if event.type_code == EventType.write_rows_event)
-        head = Heads().of(event)
+        head = RowsHeaders().of(event)
         assert head is not None
         assert len(head.body.images) < 200_000 < len(event.body.images)
         assert event.raw[19:].startswith(head.content + event.body.images)

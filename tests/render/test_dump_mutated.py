@@ -137,8 +137,8 @@ def test_damaged_status_variables(status: str, tmp_path: Path) -> None:
         dump(str(log), pieces.append)
     except BinlogError as error:
         found.append(error)
-    places = [(error.file, error.position, error.event_type) for error in found]
-    assert places in ([], [(str(log), 235, "QUERY_EVENT")])
+    offsets = [(error.file, error.position, error.event_type) for error in found]
+    assert offsets in ([], [(str(log), 235, "QUERY_EVENT")])
     assert b"\n# at 158\n" in b"".join(pieces)
 
 

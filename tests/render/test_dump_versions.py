@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.cli import main
-from binlog_kaitai.columns.splits.split_points import read_head
+from binlog_kaitai.columns.splits.split_points import read_log_header
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump import DumpOptions, dump
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.render.dump_mutations import difference
-from tests.render.old_gtids import BEHIND, log_of
+from tests.render.old_gtids import AFTER_GTIDS, log_of
 
 _VERSIONS = re.compile(rb"@@session\.(?:original|immediate)_server_version=(\d+)")
 #: The original version and the immediate one, as `mysqlbinlog` 9.7 prints them.
@@ -28,7 +28,7 @@ def _text(log: Path, **options: object) -> bytes:
     return b"".join(pieces)
 
 
-@pytest.mark.parametrize("version", BEHIND)
+@pytest.mark.parametrize("version", AFTER_GTIDS)
 def test_versions_that_a_gtid_event_does_not_have(version: str, tmp_path: Path) -> None:
     log = log_of(version, "crash", tmp_path)
     found = [int(number) for number in _VERSIONS.findall(_text(log))]
@@ -85,7 +85,7 @@ def test_a_copy_that_a_server_decrypted_is_plain(
     assert b"\tIgnorable\n# Ignorable event type 164 (Start_encryption)\n" in text
     assert b"encrypted!" not in text
     with log.open("rb") as stream:
-        assert not read_head(stream, str(log)).is_encrypted
+        assert not read_log_header(stream, str(log)).is_encrypted
     for arguments in (["events"], ["rows"], ["verify", "--thorough"], ["stats"], ["sql", "--allow-unnamed"]):
         with pytest.raises(SystemExit) as ended:
             main([*arguments, str(log)])

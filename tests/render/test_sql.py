@@ -230,7 +230,7 @@ CREATE TABLE t.my (id BIGINT PRIMARY KEY, v VARCHAR(200)) CHARSET utf8mb4;
 CREATE TABLE t2.x (id BIGINT PRIMARY KEY, v VARCHAR(200)) CHARSET utf8mb4"""
 
 
-def behind_definitions(path: Path, folder: Path) -> Path:
+def after_definitions(path: Path, folder: Path) -> Path:
     """The log without its statements: nothing tells the names of columns."""
     target = folder / "binlog.000001"
     events = [event for event in bk.open(path) if not event.type.startswith("QUERY") or b"BEGIN" in event.raw]
@@ -239,7 +239,7 @@ def behind_definitions(path: Path, folder: Path) -> Path:
 
 
 def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
-    log = behind_definitions(MIXED, tmp_path)
+    log = after_definitions(MIXED, tmp_path)
     reason = r"the column names of t\.s; pass its CREATE TABLE with --ddl FILE, .* --allow-unnamed"
     with pytest.raises(UsageError, match=reason):
         sql(log, allow_unnamed=False)
@@ -256,7 +256,7 @@ def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
 )
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")
 def test_a_definition_that_does_not_fit_is_named(columns: str, reason: str, tmp_path: Path) -> None:
-    log = behind_definitions(MIXED, tmp_path)
+    log = after_definitions(MIXED, tmp_path)
     with pytest.raises(UsageError) as error:
         sql(log, ddl=f"CREATE TABLE t.s ({columns})", allow_unnamed=False)
     assert (
@@ -266,7 +266,7 @@ def test_a_definition_that_does_not_fit_is_named(columns: str, reason: str, tmp_
 
 
 def test_rows_without_a_key_are_found_by_all_columns(tmp_path: Path) -> None:
-    log = behind_definitions(MIXED, tmp_path)
+    log = after_definitions(MIXED, tmp_path)
     text = sql(log, ddl=DDL.replace(", PRIMARY KEY (id)", ""), undo=True)
     assert (
         "DELETE FROM `t`.`s` WHERE `id` <=> 11 AND CAST(`v` AS BINARY) <=> '0.8364498501983004'"
@@ -275,7 +275,7 @@ def test_rows_without_a_key_are_found_by_all_columns(tmp_path: Path) -> None:
 
 
 def test_generated_columns_are_left_out(tmp_path: Path) -> None:
-    log = behind_definitions(MIXED, tmp_path)
+    log = after_definitions(MIXED, tmp_path)
     text = sql(log, ddl=DDL.replace("d DOUBLE", "d DOUBLE AS (id + 1) STORED"))
     assert "INSERT INTO `t`.`s` (`id`, `v`) VALUES (11, '0.8364498501983004');" in text
 

@@ -13,7 +13,7 @@ from binlog_kaitai.errors import DamagedError, UsageError
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import all_files
 from tests.corpus_files import case
-from tests.render.test_sql import DDL, MIXED, PREPARED, behind_definitions, sql
+from tests.render.test_sql import DDL, MIXED, PREPARED, after_definitions, sql
 
 
 def test_a_script_is_ascii_and_has_no_backslash_but_in_statements_of_the_log() -> None:
@@ -74,7 +74,7 @@ def test_a_value_of_a_type_that_no_server_has_is_an_error_with_a_place(tmp_path:
 
 
 def test_conditions_on_columns_that_the_log_does_not_name(tmp_path: Path) -> None:
-    log = behind_definitions(MIXED, tmp_path)
+    log = after_definitions(MIXED, tmp_path)
     with pytest.raises(UsageError, match=r"named id, but .* not name .* t\.s.*--ddl .*row_metadata=FULL"):
         sql(log, where="id = 12")
     assert "DELETE" not in sql(log, where="c1 = 12")

@@ -15,7 +15,7 @@ from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.known_formats import known_formats
-from binlog_kaitai.rewrite.log_headers import read_head
+from binlog_kaitai.rewrite.log_headers import read_log_header
 from binlog_kaitai.sources.source import MAGIC, Source
 from tests.corpus_files import CORPUS, LogFile, case, logs
 from tests.rewrite.damage import transactions_of
@@ -39,7 +39,7 @@ def _without_flag(data: bytes) -> bytes:
 @pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
 def test_the_known_tables_are_those_of_real_logs(log: LogFile) -> None:
     with log.path.open("rb") as stream:
-        layout = read_head(stream).context.layout
+        layout = read_log_header(stream).context.layout
     version = next(iter(bk.open(log.path))).body.server_version
     tables = [one.post_header_lengths for one in known_formats(version)]
     assert tables.count(bytes(layout.post_header_lengths)) == 1

@@ -13,7 +13,7 @@ from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.rewrite import Repair, repair
-from binlog_kaitai.rewrite.log_headers import read_head
+from binlog_kaitai.rewrite.log_headers import read_log_header
 from binlog_kaitai.sources.source import MAGIC, Source
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.core.test_pieces import in_pieces
@@ -105,7 +105,7 @@ def test_damaged_logs_of_the_corpus(case: Case, tmp_path: Path) -> None:
 def _has_head(path: Path) -> bool:
     with path.open("rb") as stream:
         try:
-            return read_head(stream).end > len(MAGIC) or path.stat().st_size == len(MAGIC)
+            return read_log_header(stream).end > len(MAGIC) or path.stat().st_size == len(MAGIC)
         except BinlogError:
             return False
 
@@ -160,8 +160,8 @@ def test_pieces_of_a_rows_event_that_is_not_whole_are_left_out(
     good = in_pieces(4)
     pieces = [event for event in bk.open(good) if event.type_code == EventType.partial_row_data_event]
     at = pieces[lost].position
-    behind = b"" if is_cut else bytes([good[at + 30] ^ 1]) + good[at + 31 :]
-    done = _repair(good[: at + 30] + behind, tmp_path, keep_partial=True)
+    after = b"" if is_cut else bytes([good[at + 30] ^ 1]) + good[at + 31 :]
+    done = _repair(good[: at + 30] + after, tmp_path, keep_partial=True)
     left = lost if is_cut else len(pieces) - 1
     assert sum(one.events for one in done.dropped) == left
     assert done.result.damage_count == 0
@@ -232,14 +232,14 @@ def test_behind_a_gap_temporary_tables_begin_nothing(tmp_path: Path) -> None:
     data = log_of_statements(*texts)
     starts = [event.position for event in bk.open(data)][1:]
 
-    def kept_behind(index: int) -> list[bytes]:
+    def kept_after(index: int) -> list[bytes]:
         """What is left where an event is lost."""
         size = starts[index] + header_offset("len_event")
         done = _repair(data[:size] + b"\1" + data[size + 1 :], tmp_path)
         return [event.body.query for event in bk.open(done.target) if event.type == "QUERY_EVENT"]
 
-    assert kept_behind(1) == texts[4:]
-    assert kept_behind(5) == [*texts[:4], *texts[8:]]
+    assert kept_after(1) == texts[4:]
+    assert kept_after(5) == [*texts[:4], *texts[8:]]
 
 
 def test_the_last_format_description_says_whether_events_have_checksums(tmp_path: Path) -> None:

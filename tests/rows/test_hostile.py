@@ -79,10 +79,10 @@ def test_changed_bytes_give_rows_or_one_error(data: st.DataObject) -> None:
 def test_random_images_give_rows_or_one_error(data: st.DataObject) -> None:
     event = data.draw(st.sampled_from(rows_events()))
     images = getattr(event.body, "images", b"")
-    behind = 4 if event.layout.is_checksummed and event.payload_index is None else 0
-    start = len(event.raw) - len(images) - behind
+    after = 4 if event.layout.is_checksummed and event.payload_index is None else 0
+    start = len(event.raw) - len(images) - after
     noise = data.draw(st.binary(max_size=300))
-    error = read(changed(event, event.raw[:start] + noise + event.raw[len(event.raw) - behind :]))
+    error = read(changed(event, event.raw[:start] + noise + event.raw[len(event.raw) - after :]))
     if error is not None and error.field is not None and not error.field.startswith("body."):
         assert schema_of(event).full_name in error.field
 
@@ -91,10 +91,10 @@ def test_random_images_give_rows_or_one_error(data: st.DataObject) -> None:
     "event", rows_events(), ids=lambda event: f"{event.type}-{event.table_map.table_name}"
 )
 def test_rows_cut_short_name_the_table(event: Event) -> None:
-    behind = event.raw[-4:] if event.layout.is_checksummed and event.payload_index is None else b""
-    end = len(event.raw) - len(behind)
+    after = event.raw[-4:] if event.layout.is_checksummed and event.payload_index is None else b""
+    end = len(event.raw) - len(after)
     for size in (1, 2):
-        error = read(changed(event, event.raw[: end - size] + behind))
+        error = read(changed(event, event.raw[: end - size] + after))
         assert error is not None
         if hasattr(event.body, "images"):
             assert schema_of(event).full_name in (error.field or "")

@@ -24,18 +24,18 @@ CASES = [case for case in corpus_files.cases() if case.tables() and case.folder.
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_row_changes_give_the_servers_tables(case: corpus_files.Case) -> None:
     oracle = [OracleTable.of(table) for table in case.tables()]
-    told = [table for table in oracle if (case.folder.name, table.name) not in UNTOLD_TABLES]
+    reported = [table for table in oracle if (case.folder.name, table.name) not in UNTOLD_TABLES]
     store = Store(oracle).read(case.logs)
-    assert not list(differences(told, store))
+    assert not list(differences(reported, store))
 
 
 def test_most_tables_are_told() -> None:
-    told = rows = 0
+    reported = rows = 0
     for case in CASES:
         oracle = [OracleTable.of(table) for table in case.tables()]
         untold = Store(oracle).read(case.logs).untold
         kept = [table for table in oracle if table.name not in untold]
-        told += len(kept)
+        reported += len(kept)
         rows += sum(len(table.rows) for table in kept)
-    assert told > 300
+    assert reported > 300
     assert rows > 1500

@@ -14,7 +14,7 @@ from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
 from tests import corpus_files
 from tests.cli.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT, listed
 from tests.render.dump_cases import CASES, DumpCase, ask, normalised
-from tests.render.old_gtids import BEHIND, log_of
+from tests.render.old_gtids import AFTER_GTIDS, log_of
 from tests.servers.conftest import StartServer
 from tests.servers.random_tables import changes
 from tests.servers.replay import NAMES, checksums, contents, last_log, play, run
@@ -111,7 +111,7 @@ def test_flashback_gives_back_the_state_before(start_server: StartServer) -> Non
     assert (contents(server), checksums(server)) == before
 
 
-@pytest.mark.parametrize("version", BEHIND)
+@pytest.mark.parametrize("version", AFTER_GTIDS)
 def test_transactions_of_old_servers_read_as_the_client_prints_them(
     version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -174,9 +174,9 @@ def wait_for_a_batch(process: subprocess.Popen[str], lake: Path, number: int) ->
 def check_rows(lake: Path, source: Path) -> None:
     """The lake has what the logs have: events, transactions, and the images of all rows."""
     for view, read in (("events", bk.read_events), ("transactions", bk.read_transactions)):
-        places = ds.dataset(lake / view).to_table(columns=["file", "position"]).to_pylist()
+        offsets = ds.dataset(lake / view).to_table(columns=["file", "position"]).to_pylist()
         table = read(source).read_all().select(["file", "position"])
-        assert Counter(map(repr, places)) == Counter(map(repr, table.to_pylist()))
+        assert Counter(map(repr, offsets)) == Counter(map(repr, table.to_pylist()))
     for name in TABLES:
         found = rows(ds.dataset(lake / "changes" / f"k.{name}").to_table().to_pylist())
         assert found == rows(bk.read_changes(source, table=f"k.{name}").read_all().to_pylist())

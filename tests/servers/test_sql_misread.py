@@ -86,9 +86,9 @@ def fill(connection: Any, wanted: list[str], first: int) -> None:
     cursor.execute("SET SESSION sql_mode = ''")
     count = len(COLUMNS)
     for table in ("`r`.`keyed`", "`r`.`keyless`"):
-        places = ", ".join(["%s"] * (count - 1))
+        offsets = ", ".join(["%s"] * (count - 1))
         rows = [[first + at, *([value] * (count - 1)), value] for at, value in enumerate(wanted)]
-        cursor.executemany(f"INSERT IGNORE INTO {table} VALUES (%s, {places}, JSON_QUOTE(%s))", rows)
+        cursor.executemany(f"INSERT IGNORE INTO {table} VALUES (%s, {offsets}, JSON_QUOTE(%s))", rows)
     pairs = [(first + at, value) for at, value in enumerate(wanted)]
     cursor.executemany("INSERT IGNORE INTO r.by_text VALUES (%s, %s)", pairs)
     numbers = [(first + at, at % len(HOSTILE) + 1) for at in range(2 * len(HOSTILE))]

@@ -17,20 +17,20 @@ def make_lake(folder: Path, paths: list[Path], size: int = 30000) -> Lake:
     """A lake of several batches and pieces, with dates as text."""
     lake = opened(folder)
     follower = Follower([str(path) for path in paths], follows_definitions=True, split_size=size // 3)
-    mark, batch = follower.earliest(), 0
-    while (end := follower.advance(mark, max_bytes=size)) != mark:
+    checkpoint, batch = follower.earliest(), 0
+    while (end := follower.advance(checkpoint, max_bytes=size)) != checkpoint:
         pieces = []
-        for span in follower.spans(mark, end):
+        for span in follower.spans(checkpoint, end):
             staging = lake.new_staging()
             views = ["transactions", "changes"]
             definitions = restore(span.definitions)
             written = write_lake(
                 source_of(span), staging, views=views, definitions=definitions, zero_dates="text"
             )
-            upheavals = [vars(one) for one in span.effects]
+            table_effects = [vars(one) for one in span.effects]
             found: dict[str, Any] = {"files": written.files, "keys": written.keys}
-            found |= {"untold": written.untold, "upheavals": upheavals, "staging": str(staging)}
+            found |= {"untold": written.untold, "upheavals": table_effects, "staging": str(staging)}
             pieces.append(found)
         lake.commit(batch, pieces)
-        mark, batch = end, batch + 1
+        checkpoint, batch = end, batch + 1
     return lake

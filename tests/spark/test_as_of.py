@@ -46,8 +46,8 @@ def test_tables_as_of_any_transaction(plain: SparkSession, tmp_path: Path, id_: 
         store = Store(oracles.values()).read([log_up_to(one.logs[0], point["end_position"], tmp_path)])
         for moment in moments(point, points):
             found = LakeTables(plain, lake, moment)
-            told = {name: one for name, one in oracles.items() if name[1] in CASES[id_]}
-            for name, oracle in told.items():
+            reported = {name: one for name, one in oracles.items() if name[1] in CASES[id_]}
+            for name, oracle in reported.items():
                 if name in store.untold or folder_name(name) not in found.names():
                     continue
                 by_lake = f"{name} as of {moment}"

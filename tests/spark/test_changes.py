@@ -36,8 +36,8 @@ def rows(table: pa.Table) -> list[Any]:
     found = table.cast(pa.schema(fields)).to_pylist()
     for row in found:
         row.update({name: f"{row[name]:f}" for name in wide if row[name] is not None})
-    places = ("file", "_file", "position", "_position", "_row")
-    order = [name for name in places if name in table.column_names]
+    offsets = ("file", "_file", "position", "_position", "_row")
+    order = [name for name in offsets if name in table.column_names]
     return sorted(found, key=lambda row: [*(row[name] for name in order), str(row)])
 
 

@@ -77,11 +77,11 @@ def test_dropmalformed_counts_what_it_drops(hit: Any, capsys: pytest.CaptureFixt
     (split,) = plan(str(path), 0)
     rows = [one for batch in rows_of(split, (), options, CHANGES_SCHEMA) for one in batch.to_pylist()]
     assert sorted(one["_position"] for one in rows) == rest(path, row)
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     size = bk.read_events(LOG).read_all().to_pylist()
     (lost,) = [one["size"] for one in size if one["position"] == row["_position"]]
     place = f"at {row['_position']} (checksum mismatch)"
-    assert told == f"binlog-kaitai: {path}: dropped 1 damaged ranges, {lost} bytes, {place}\n"
+    assert reported == f"binlog-kaitai: {path}: dropped 1 damaged ranges, {lost} bytes, {place}\n"
 
 
 def test_the_column_can_be_called_otherwise(spark: SparkSession, hit: Any) -> None:

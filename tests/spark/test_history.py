@@ -58,11 +58,11 @@ def test_logs_say_what_the_records_of_a_lake_do(name: str, tmp_path: Path) -> No
         schema, _, plain = table.partition(".")
         key = folder_name((schema, plain))
         assert found.unclear.get(key) == expected.unclear.get(key)
-        places = [
+        offsets = [
             [(one.table, one.after and one.after.position, one.before and one.before.position) for one in own]
             for own in (found.segments(key), expected.segments(key))
         ]
-        assert places[0] == places[1]
+        assert offsets[0] == offsets[1]
         undone = [[(a.position, b.position) for a, b in own.undone] for own in (found, expected)]
         assert undone[0] == undone[1]
 

@@ -15,7 +15,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.following.log_headers import Head, closed_at, read_head
+from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.reader_options import ReadOptions
@@ -31,11 +31,11 @@ SOURCE = "6ccd780c-baba-1026-9564-5b8c656024db"
 
 
 def files(
-    monkeypatch: pytest.MonkeyPatch, *heads: Head | None, closed: list[int | None] | None = None
+    monkeypatch: pytest.MonkeyPatch, *headers: LogHeader | None, closed: list[int | None] | None = None
 ) -> list[LogFile]:
     """Logs with these heads; each is closed when the next one is begun, if nothing else is said."""
-    known = {f"binlog.{number:06}": head for number, head in enumerate(heads)}
-    ends = [None if one is None else one.begun for one in (*heads[1:], None)]
+    known = {f"binlog.{number:06}": head for number, head in enumerate(headers)}
+    ends = [None if one is None else one.begun for one in (*headers[1:], None)]
     monkeypatch.setattr(skipping, "read_head", known.__getitem__)
     monkeypatch.setattr(skipping, "closed_at", dict(zip(known, ends, strict=True)).__getitem__)
     return [LogFile(name, 1000, 0.0) for name in known]
@@ -47,11 +47,11 @@ def head(
     first: float | None = None,
     first_gtid: str | None = None,
     server_id: int = 1,
-) -> Head:
+) -> LogHeader:
     begun = int(BEGUN.timestamp() + day * DAY)
     start = begun if first is None else int(BEGUN.timestamp() + first * DAY)
     previous = None if gtids is None else GtidSet.parse(gtids)
-    return Head(1, previous, False, begun, start, server_id, False, first_gtid)
+    return LogHeader(1, previous, False, begun, start, server_id, False, first_gtid)
 
 
 def chosen(logs: list[LogFile], **options: Any) -> list[int]:
@@ -96,8 +96,8 @@ def test_gtids_leave_out_logs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_a_log_that_follows_says_what_is_in_another(
     monkeypatch: pytest.MonkeyPatch, following: str | None, server_id: int
 ) -> None:
-    heads = head(0, f"{SOURCE}:1-10", first_gtid=f"{SOURCE}:11"), head(1, following, server_id=server_id)
-    logs = files(monkeypatch, *heads)
+    headers = head(0, f"{SOURCE}:1-10", first_gtid=f"{SOURCE}:11"), head(1, following, server_id=server_id)
+    logs = files(monkeypatch, *headers)
     assert chosen(logs, include_gtids=f"{SOURCE}:40") == [0, 1]
 
 
@@ -189,7 +189,7 @@ def test_a_head_tells_when_its_log_was_begun() -> None:
         one = case(server, "rotate")
         for log in one.logs:
             events = one.oracle(log)
-            found = read_head(str(log))
+            found = read_log_header(str(log))
             assert found is not None
             assert found.begun == events[0].timestamp
             assert found.first in {0, *(event.timestamp for event in events)}

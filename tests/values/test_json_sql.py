@@ -18,7 +18,7 @@ def sql(data: bytes) -> str:
 
 
 def test_text_tells_numbers_and_strings() -> None:
-    assert sql(b"\x02" + small_array((INT16, 1), (STRING, 10), behind=b"\x01x")) == """'[1, "x"]'"""
+    assert sql(b"\x02" + small_array((INT16, 1), (STRING, 10), after=b"\x01x")) == """'[1, "x"]'"""
 
 
 def test_a_decimal_is_cast() -> None:
@@ -31,8 +31,8 @@ def test_a_decimal_has_no_more_digits_than_a_server_takes() -> None:
 
 
 def test_what_text_does_not_tell_is_set_at_its_path() -> None:
-    inner = small_array((OPAQUE, 7), behind=DECIMAL[1:])
-    found = sql(b"\x02" + small_array((INT16, 5), (SMALL_ARRAY, 10), behind=inner))
+    inner = small_array((OPAQUE, 7), after=DECIMAL[1:])
+    found = sql(b"\x02" + small_array((INT16, 5), (SMALL_ARRAY, 10), after=inner))
     assert found == "JSON_SET(CAST('[5, [123.50]]' AS JSON), '$[1][0]', CAST('123.50' AS DECIMAL(5,2)))"
 
 

@@ -19,10 +19,10 @@ def text(data: bytes) -> str:
     return document_text(read_document(data))
 
 
-def small_array(*entries: tuple[int, int], behind: bytes = b"") -> bytes:
-    size = 4 + 3 * len(entries) + len(behind)
+def small_array(*entries: tuple[int, int], after: bytes = b"") -> bytes:
+    size = 4 + 3 * len(entries) + len(after)
     table = b"".join(struct.pack("<BH", kind, value) for kind, value in entries)
-    return struct.pack("<HH", len(entries), size) + table + behind
+    return struct.pack("<HH", len(entries), size) + table + after
 
 
 def opaque(kind: int, value: bytes) -> bytes:
@@ -45,7 +45,7 @@ def opaque(kind: int, value: bytes) -> bytes:
         (b"\x0b" + struct.pack("<d", 1.7976931348623157e308), "1.7976931348623157e308"),
         (b'\x0c\x07a"\\\n\x01\x1f/', '"a\\"\\\\\\n\\u0001\\u001f/"'),
         (b"\x02" + small_array(), "[]"),
-        (b"\x02" + small_array((INT16, 1), (STRING, 10), behind=b"\x01x"), '[1, "x"]'),
+        (b"\x02" + small_array((INT16, 1), (STRING, 10), after=b"\x01x"), '[1, "x"]'),
         (opaque(246, bytes.fromhex("0502 807b32")), "123.50"),
         (opaque(252, b"ab"), '"base64:type252:YWI="'),
         (opaque(252, b"a" * 58), '"base64:type252:' + "YWFh" * 19 + "\\n" + 'YQ=="'),
@@ -64,7 +64,7 @@ def test_an_offset_that_leads_back_ends_in_an_error() -> None:
 def test_documents_that_unfold_without_end_are_an_error() -> None:
     data = small_array()
     for _ in range(60):  # each array has the next one twice
-        data = small_array((SMALL_ARRAY, 10), (SMALL_ARRAY, 10), behind=data)
+        data = small_array((SMALL_ARRAY, 10), (SMALL_ARRAY, 10), after=data)
     started = time.monotonic()
     with pytest.raises(GrammarError, match="overlap"):
         text(b"\x02" + data)
@@ -75,7 +75,7 @@ def test_documents_that_unfold_without_end_are_an_error() -> None:
 def test_nesting(depth: int, fits: bool) -> None:
     data = small_array()
     for _ in range(depth - 1):
-        data = small_array((SMALL_ARRAY, 7), behind=data)
+        data = small_array((SMALL_ARRAY, 7), after=data)
     if fits:
         assert text(b"\x02" + data) == "[" * depth + "]" * depth
     else:

@@ -71,9 +71,9 @@ def table(figures: list[Figure], size: int) -> str:
     """The figures on a log whose events have a size in bytes."""
     cpu = {figure.name: figure.cpu for figure in figures}
     clients = [name for name in _CLIENTS if name in cpu]
-    heads = ["", "CPU s", "seconds", "MB/s", "M rows/s", "CRC32 passes"]
-    heads += [f"times {NAMES[name].partition(' (')[0]}" for name in clients] + ["peak MB"]
-    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    headings = ["", "CPU s", "seconds", "MB/s", "M rows/s", "CRC32 passes"]
+    headings += [f"times {NAMES[name].partition(' (')[0]}" for name in clients] + ["peak MB"]
+    lines = ["| " + " | ".join(headings) + " |", "|---|" + "---:|" * (len(headings) - 1)]
     for one in figures:
         cells = [NAMES.get(one.name, one.name), f"{one.cpu:.1f}", f"{one.seconds:.1f}"]
         cells += [f"{size / one.cpu / 1e6:.0f}", f"{one.rows / one.cpu / 1e6:.2f}" if one.rows else ""]

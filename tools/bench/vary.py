@@ -62,8 +62,8 @@ def renew(block: Block, position: int, first: int, micros: int | None) -> int:
     for kind in block.kinds:
         moment = Moment.of(of_event[block.rows_of(kind)])
         for path, values in _values(block, kind, moment).items():
-            places, width = _field(block, kind, path)
-            put(block.data, places, values, width)
+            positions, width = _field(block, kind, path)
+            put(block.data, positions, values, width)
     if micros is not None:
         rows = block.rows_of(EventType.query_event)
         put(block.data, block.starts[rows] + micros, Moment.of(of_event[rows]).times % 1_000_000, 3)
@@ -97,7 +97,7 @@ def _values(block: Block, kind: int, moment: Moment) -> dict[str, Any]:
 
 def _field(block: Block, kind: int, path: str) -> tuple[Any, int]:
     body = block.body(kind)
-    return body.places(path), int(body.field(path).dtype[-1])
+    return body.positions(path), int(body.field(path).dtype[-1])
 
 
 def _number_statements(block: Block, of_event: Any) -> None:
@@ -118,16 +118,16 @@ def _number_statements(block: Block, of_event: Any) -> None:
 
 def _sign(block: Block) -> None:
     if block.layout.is_checksummed:
-        behind = block.starts + block.sizes - CHECKSUM_SIZE
-        view, pairs = memoryview(block.data), zip(block.starts.tolist(), behind.tolist(), strict=True)
-        sums = np.array([zlib.crc32(view[start:end]) for start, end in pairs])
-        put(block.data, behind, sums, CHECKSUM_SIZE)
+        after = block.starts + block.sizes - CHECKSUM_SIZE
+        view, pairs = memoryview(block.data), zip(block.starts.tolist(), after.tolist(), strict=True)
+        crc32s = np.array([zlib.crc32(view[start:end]) for start, end in pairs])
+        put(block.data, after, crc32s, CHECKSUM_SIZE)
 
 
-def put(data: Any, places: Any, values: Any, width: int) -> None:
+def put(data: Any, positions: Any, values: Any, width: int) -> None:
     """Write little-endian numbers of `width` bytes."""
     for step in range(width):
-        data[places + step] = (values >> (8 * step)) & 0xFF
+        data[positions + step] = (values >> (8 * step)) & 0xFF
 
 
 # Single events ---------------------------------------------------------------------------------------------
@@ -157,8 +157,8 @@ def with_variable(event: bytes, layout: Format, variable: bytes) -> bytes:
     assert block is not None
     kind = EventType.query_event
     at = int(block.body(kind).ranges("status_vars")[0][0])
-    places, width = _field(block, kind, "len_status_vars")
-    put(block.data, places, block.body(kind).numbers("len_status_vars") + len(variable), width)
+    positions, width = _field(block, kind, "len_status_vars")
+    put(block.data, positions, block.body(kind).numbers("len_status_vars") + len(variable), width)
     return _resized(bytes(block.data[:at]) + variable + bytes(block.data[at:]))
 
 
@@ -178,9 +178,9 @@ def with_length(event: bytes, layout: Format, length: int) -> bytes:
     for part in ("first", "value_2", "value_3"):
         path = f"packed_len_transaction.{part}"
         if body.mask(path)[0] and (part != "first" or length <= 250):
-            places, width = _field(block, kind, path)
+            positions, width = _field(block, kind, path)
             if length < 1 << 8 * width:
-                put(block.data, places, np.array([length]), width)
+                put(block.data, positions, np.array([length]), width)
     return bytes(block.data)
 
 

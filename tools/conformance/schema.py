@@ -60,10 +60,10 @@ def enums(grammar: Grammar) -> dict[str, dict[int, str]]:
 
 def _fields(inference: Inference, type_: Type) -> list[Field]:
     fields = [_field(inference, type_, node["id"], node) for node in type_.seq]
-    ahead = _look_ahead(type_.instances)
+    peeked = _peek(type_.instances)
     for name, node in type_.instances.items():
         # A computed record stands elsewhere in the tree, maybe around this one.
-        if name not in ahead and not ("value" in node and _is_record(inference.field(type_, name))):
+        if name not in peeked and not ("value" in node and _is_record(inference.field(type_, name))):
             fields.append(_field(inference, type_, name, node))
     return fields
 
@@ -87,7 +87,7 @@ def _is_record(kind: Kind) -> bool:
     return kind.name in ("record", "any")
 
 
-def _look_ahead(instances: dict[str, Node]) -> set[str]:
+def _peek(instances: dict[str, Node]) -> set[str]:
     """Instances that read from where the stream happens to be, and those made from them."""
     found: set[str] = set()
     pattern = re.compile(_PLACE)

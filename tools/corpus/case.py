@@ -66,8 +66,8 @@ class CaseWriter:
         options = ("-vv", "--base64-output=decode-rows")
         texts = [client_output(self.client, log, *options, strict=False) for log in self.logs] if vv else []
         if vv and sum(map(len, texts)) <= VV_LIMIT:
-            heads = (f"### {log.name}\n".encode() for log in self.logs)
-            self.text("vv.txt.gz", b"".join(head + text for head, text in zip(heads, texts, strict=True)))
+            headings = (f"### {log.name}\n".encode() for log in self.logs)
+            self.text("vv.txt.gz", b"".join(head + text for head, text in zip(headings, texts, strict=True)))
         return missing
 
     def info(self, **facts: Any) -> None:

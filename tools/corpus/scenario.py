@@ -65,14 +65,16 @@ class Scenario:
 
 def load(path: Path) -> Scenario:
     """Reads a scenario file."""
-    heads: dict[str, tuple[str, ...]] = {"servers": (), "options": (), "client": ()}
+    headings: dict[str, tuple[str, ...]] = {"servers": (), "options": (), "client": ()}
     steps = []
     for step in _steps(path):
-        if step.directive in heads:
-            heads[step.directive] += tuple(step.text.split())
+        if step.directive in headings:
+            headings[step.directive] += tuple(step.text.split())
         else:
             steps.append(step)
-    return Scenario(path.stem, heads["servers"], heads["options"], "".join(heads["client"]), tuple(steps))
+    return Scenario(
+        path.stem, headings["servers"], headings["options"], "".join(headings["client"]), tuple(steps)
+    )
 
 
 def all_scenarios() -> list[Scenario]:

@@ -112,7 +112,7 @@ def length(chance: Random, draft: Draft) -> str | None:
     raw = draft.items[index].raw
     tells = chance.random() < _TELLS
     new = values.grown(chance, raw[leaf.offset : leaf.end])
-    what = f"{leaf.path} of {leaf.size} bytes has {len(new)}{', told' if tells else ''}"
+    what = f"{leaf.path} of {leaf.size} bytes has {len(new)}{', reported' if tells else ''}"
     return put(draft, index, resized(raw, leaves, leaf, new, tells=tells), what)
 
 

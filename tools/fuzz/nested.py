@@ -39,10 +39,10 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
     """Events inside of a compressed transaction, changed in any of some ways."""
 
     def change(chance: Random, draft: Draft) -> str | None:
-        places = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
-        if not places:
+        offsets = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+        if not offsets:
             return None
-        index = chance.choice(places)
+        index = chance.choice(offsets)
         inside = _opened(draft, index)
         if inside is None:
             return None
@@ -60,10 +60,10 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
 
 def packed_frame(chance: Random, draft: Draft) -> str | None:
     """The frames of a compressed transaction: their bytes, their number, what they say of themselves."""
-    places = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
-    if not places:
+    offsets = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+    if not offsets:
         return None
-    index = chance.choice(places)
+    index = chance.choice(offsets)
     leaf = _leaf(leaves_of(draft, index), "body.content.payload")
     if leaf is None:
         return None
@@ -98,18 +98,18 @@ def _repack(chance: Random, draft: Draft, index: int, old_size: int, content: by
             packed = zstandard.ZstdCompressor(write_content_size=False).compress(content)
         case _:
             packed = zstandard.compress(content)
-    told = {old_size: len(content), leaf.size: len(packed)} if chance.random() < 0.9 else {}
-    _put_payload(draft, index, leaf, packed, told)
+    reported = {old_size: len(content), leaf.size: len(packed)} if chance.random() < 0.9 else {}
+    _put_payload(draft, index, leaf, packed, reported)
 
 
-def _put_payload(draft: Draft, index: int, leaf: Leaf, packed: bytes, told: dict[int, int]) -> None:
-    """Other frames; `told` has new numbers for fields, by those that they had."""
+def _put_payload(draft: Draft, index: int, leaf: Leaf, packed: bytes, reported: dict[int, int]) -> None:
+    """Other frames; `reported` has new numbers for fields, by those that they had."""
     item = draft.items[index]
     raw = item.raw
     for one in leaves_of(draft, index):
         now = number_of(one)
-        if now in told and one.path.startswith("body.content.fields") and ".number." in one.path:
-            raw = with_number(raw, one, told[now])
+        if now in reported and one.path.startswith("body.content.fields") and ".number." in one.path:
+            raw = with_number(raw, one, reported[now])
     draft.items[index] = item.with_raw(raw[: leaf.offset] + packed + raw[leaf.end :])
 
 
@@ -120,15 +120,15 @@ def _leaf(leaves: list[Leaf], path: str) -> Leaf | None:
 def deflated(chance: Random, draft: Draft) -> str | None:
     """What MariaDB deflated, of an event or of one value."""
     ending = ".deflated.data"
-    places = [
+    offsets = [
         (index, leaf)
         for index in range(len(draft.items))
         for leaf in leaves_of(draft, index)
         if leaf.path.endswith(ending)
     ]
-    if not places:
+    if not offsets:
         return None
-    index, leaf = chance.choice(places)
+    index, leaf = chance.choice(offsets)
     item = draft.items[index]
     raw = item.raw
     unpacker = zlib.decompressobj()
@@ -150,10 +150,10 @@ def deflated(chance: Random, draft: Draft) -> str | None:
 
 def pieces(chance: Random, draft: Draft) -> str | None:
     """A rows event in pieces, and maybe not all of them, or not in order."""
-    places = [at for at, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
-    if not places:
+    offsets = [at for at, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
+    if not offsets:
         return None
-    index = chance.choice(places)
+    index = chance.choice(offsets)
     item = draft.items[index]
     data, count = item.raw[: item.body_end], chance.choice((1, 2, 2, 3, 5))
     step = max(-(-len(data) // count), 1)

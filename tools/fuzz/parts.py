@@ -114,13 +114,13 @@ def follow(run: Run) -> None:
 
     def steps() -> Iterator[Any]:
         follower = Follower([str(run.path)], split_size=300)
-        mark = follower.earliest()
+        checkpoint = follower.earliest()
         for _ in range(len(run.data) // 19 + 3):
-            following = follower.advance(mark, max_bytes=200)
-            if following == mark:
+            following = follower.advance(checkpoint, max_bytes=200)
+            if following == checkpoint:
                 return
-            yield from follower.spans(mark, following)
-            mark = following
-        run.note("follow", "does not end", str(mark))
+            yield from follower.spans(checkpoint, following)
+            checkpoint = following
+        run.note("follow", "does not end", str(checkpoint))
 
     run.gather("follow", steps)

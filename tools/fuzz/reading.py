@@ -163,13 +163,13 @@ def blind(run: Run) -> None:
     report = run.thorough
     if report is None or report.damage_count > MAX_DAMAGES:
         return
-    places = {error.position for error in report.damages}
+    offsets = {error.position for error in report.damages}
     refused: dict[int | None, list[tuple[str, BinlogError]]] = {}
     for name, outcome in run.outcomes.items():
         error = outcome.refusal
         if name == "follow" and isinstance(error, EncryptedError):
             continue  # it refuses what the server will write next; `verify` judges what is there
-        if error is not None and run.is_of_log(error) and error.position not in places:
+        if error is not None and run.is_of_log(error) and error.position not in offsets:
             refused.setdefault(error.position, []).append((name, error))
     found = ", ".join(map(str, report.damages)) or "ok"
     for entries in refused.values():

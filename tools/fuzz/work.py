@@ -194,7 +194,7 @@ def _until_stopped(said: Iterator[_Said]) -> Iterator[_Said]:
 def work(plan: Plan, say: Callable[[str], object]) -> tuple[int, Findings]:
     """Try all mutants of a plan; gives how many, and what was found."""
     findings, done, begin = Findings(plan.folder), 0, time.monotonic()
-    told = begin
+    reported_at = begin
     signal.signal(signal.SIGTERM, _stop)
     for _, finding in _until_stopped(_Team(plan).listen()):
         if finding is None:
@@ -202,8 +202,8 @@ def work(plan: Plan, say: Callable[[str], object]) -> tuple[int, Findings]:
         elif findings.is_new(finding):
             path = finding.write(plan.folder)
             say(f"{finding.problem.kind}: {finding.problem.sign[:160]}\n    {path}")
-        if time.monotonic() - told > 60:
-            told = time.monotonic()
-            rate = done / (told - begin)
+        if time.monotonic() - reported_at > 60:
+            reported_at = time.monotonic()
+            rate = done / (reported_at - begin)
             say(f"{done} logs, {rate:.1f} a second, {len(findings.counts)} kinds of findings")
     return done, findings

@@ -15,7 +15,7 @@ from tools.generate.grammar import Node, Type, type_name
 from tools.generate.inference import ANY, BOOL, Inference, Kind, arguments, is_primitive
 
 _LOGIC = ("and", "or")
-_SHIFTS = ("<<", ">>")
+_SHIFT_OPERATORS = ("<<", ">>")
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _TAGS = ("member", "call", "index", "cast", "unary", "binary", "ternary")
 _FIELDS = ("name", "member", "index")
@@ -141,7 +141,7 @@ class Casts(Rewriting):
         if not (a_kind.is_integer and b_kind.is_integer):
             return ("binary", operator, a, b), BOOL if operator in _COMPARISONS else a_kind
         width = WIDE if operator == "-" else _width(a_kind, b_kind)
-        right_side = self.shift if operator in _SHIFTS else _cast
+        right_side = self.shift if operator in _SHIFT_OPERATORS else _cast
         tree = ("binary", operator, _cast(a, a_kind, width), right_side(b, b_kind, width))
         return (tree, BOOL) if operator in _COMPARISONS else _said(tree, width)
 

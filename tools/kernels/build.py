@@ -144,11 +144,11 @@ def _object(entry: str, machine: str, level: str, is_checked: bool, made_by: str
 
 def _translate(tasks: list[Task], machine: str, level: str, is_checked: bool) -> None:
     """Have workers make the object files that are not there."""
-    ahead: SimpleQueue[Task] = SimpleQueue()
+    pending: SimpleQueue[Task] = SimpleQueue()
     missing = [task for task in tasks if not task.path.exists()]
     # The longest take ten times as long as others: they come first.
     for task in sorted(missing, key=lambda task: -_size(task.name)):
-        ahead.put(task)
+        pending.put(task)
     if not missing:
         return
     progress = _Progress(len(missing), f"{level}{', with bounds checked' if is_checked else ''}")
@@ -156,22 +156,22 @@ def _translate(tasks: list[Task], machine: str, level: str, is_checked: bool) ->
     command += ["checked"] if is_checked else []
     count = min(os.cpu_count() or 1, len(missing))
     with ThreadPoolExecutor(count) as pool:
-        for done in [pool.submit(_work, command, ahead, progress) for _ in range(count)]:
+        for done in [pool.submit(_work, command, pending, progress) for _ in range(count)]:
             done.result()
     progress.end()
 
 
 def _size(name: str) -> int:
-    seen, ahead = set(), [find_kernel(name)]
-    while ahead:
-        function = ahead.pop()
+    seen, pending = set(), [find_kernel(name)]
+    while pending:
+        function = pending.pop()
         if function not in seen:
             seen.add(function)
-            ahead += called_by(function).values()
+            pending += called_by(function).values()
     return sum(len(function.__code__.co_code) for function in seen)
 
 
-def _work(command: list[str], ahead: SimpleQueue[Task], progress: _Progress) -> None:
+def _work(command: list[str], pending: SimpleQueue[Task], progress: _Progress) -> None:
     """Give tasks to a worker, one at a time."""
     paths = [str(ROOT), str(ROOT / "generated"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
@@ -195,7 +195,7 @@ def _work(command: list[str], ahead: SimpleQueue[Task], progress: _Progress) -> 
         assert worker.stdout is not None
         while True:
             try:
-                task = ahead.get_nowait()
+                task = pending.get_nowait()
             except Empty:
                 worker.stdin.close()
                 return

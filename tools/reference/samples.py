@@ -58,9 +58,9 @@ class Sample:
 
 def load(corpus: Path) -> dict[str, Sample]:
     """The chosen examples, by name of the generated class."""
-    places = {name: Place(**fields) for name, fields in json.loads(CHOSEN.read_text()).items()}
+    offsets = {name: Place(**fields) for name, fields in json.loads(CHOSEN.read_text()).items()}
     by_log: dict[str, dict[str, Place]] = {}
-    for name, place in places.items():
+    for name, place in offsets.items():
         by_log.setdefault(place.log, {})[name] = place
     return {
         name: sample for log, wanted in by_log.items() for name, sample in _load_file(corpus / log, wanted)

@@ -51,8 +51,8 @@ def _html(markdown: str) -> str:
 def _navigation(grammar: Grammar, current: str) -> str:
     parts = []
     for title, tops in pages.sections(grammar):
-        marks = {current: " aria-current=page"}
-        links = (f'<li><a href="{top.id}.html"{marks.get(top.id, "")}>{top.id}</a></li>' for top in tops)
+        quotes = {current: " aria-current=page"}
+        links = (f'<li><a href="{top.id}.html"{quotes.get(top.id, "")}>{top.id}</a></li>' for top in tops)
         parts.append(f"<h2>{title}</h2><ul>{''.join(links)}</ul>")
     return "".join(parts)
 

@@ -183,9 +183,9 @@ class Block:
     def _all_body_ranges(self, kind: int) -> tuple[Any, Any]:
         """Where in `data` the bodies of all events of a type begin, and their lengths, int64."""
         counts, _, _, ends = self._by_type
-        places, lengths = self._body_ranges_by_type
+        offsets, lengths = self._body_ranges_by_type
         own = slice(ends[kind] - counts[kind], ends[kind])
-        return places[own], lengths[own]
+        return offsets[own], lengths[own]
 
     @cached_property
     def _body_ranges_by_type(self) -> tuple[Any, Any]:
@@ -265,11 +265,11 @@ class Block:
         runs = [field for field in fields if type(field).__name__ == "Run" and field.size is None]
         paths = [field.path for field in runs if not field.is_structure]
         start, end, index = int(self.starts[row]), int(self.starts[row] + self.sizes[row]), self.ranks[row]
-        place, behind = end, end
+        place, after = end, end
         if paths:
             place, length = (int(values[index]) for values in body.ranges(paths[-1]))
-            behind = place + length
-        raw = bytes(self.data[start:place]) + bytes(self.data[behind:end])
+            after = place + length
+        raw = bytes(self.data[start:place]) + bytes(self.data[after:end])
         return self._event(row, resized(raw, len(raw)))
 
     def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:

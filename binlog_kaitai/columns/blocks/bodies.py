@@ -12,7 +12,7 @@ from binlog_kaitai.columns.kernel.compile import kernel
 
 @kernel
 def find_bodies(
-    starts: Any, sizes: Any, checksums: Any, events: Any, before: int, behind: int, places: Any, lengths: Any
+    starts: Any, sizes: Any, checksums: Any, events: Any, before: int, after: int, offsets: Any, lengths: Any
 ) -> None:
     """Find what lies between header and checksum of some events.
 
@@ -29,5 +29,5 @@ def find_bodies(
     """
     for index in range(events.shape[0]):
         event = np.uint64(events[index])
-        places[index] = starts[event] + before
-        lengths[index] = sizes[event] - before - (behind if checksums[event] != NONE else 0)
+        offsets[index] = starts[event] + before
+        lengths[index] = sizes[event] - before - (after if checksums[event] != NONE else 0)

@@ -25,7 +25,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moves
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
-from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, sums_of_runs
+from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, crc32s_of_runs
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
 
@@ -70,10 +70,10 @@ def settle(data: Any, frames: Frames) -> None:
 
 def _fit_in_runs(data: Any, starts: Any, ends: Any) -> Any:
     """Which checksums are right, as a bool array."""
-    limits, sums = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
-    count = sums_of_runs.run(_moved(), starts, ends, limits, sums)
+    limits, crc32s = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
+    count = crc32s_of_runs.run(_moved(), starts, ends, limits, crc32s)
     fits = np.ones(len(starts), dtype=np.bool_)
-    for (begin, end), expected in zip(pairwise(limits[: count + 1].tolist()), sums.tolist(), strict=False):
+    for (begin, end), expected in zip(pairwise(limits[: count + 1].tolist()), crc32s.tolist(), strict=False):
         if crc32_in_pieces(data, int(starts[begin]), int(ends[end - 1])) != expected:
             fits[begin:end] = _each_fits(data, starts[begin:end], ends[begin:end])
     return fits

@@ -16,13 +16,13 @@ from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.blocks.crc32_shift import moved_by
 from binlog_kaitai.columns.blocks.mapped import PIECE
-from binlog_kaitai.columns.blocks.random_access import Places
+from binlog_kaitai.columns.blocks.random_access import RandomAccess
 
 #: A sum is noted for so many bytes.
 _STRIDE = 256
 
 
-class RangeSums:
+class RangeCrc32s:
     """CRC32s of ranges of a file.
 
     Attributes
@@ -31,8 +31,8 @@ class RangeSums:
         How many bytes CRCs were computed over, in all.
     """
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, offsets: RandomAccess) -> None:
+        self._offsets = offsets
         self._base = 0  # the first noted sum is that of no bytes, here
         self._notes: list[int] = [0]
         self.summed = 0
@@ -52,19 +52,19 @@ class RangeSums:
         notes = self._notes
         crc, at = notes[-1], self._base + (len(notes) - 1) * _STRIDE
         while at + _STRIDE <= end:
-            view = memoryview(self._places.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))
+            view = memoryview(self._offsets.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))
             for place in range(0, len(view), _STRIDE):
                 crc = crc32(view[place : place + _STRIDE], crc)
                 notes.append(crc)
             at += len(view)
             self.summed += len(view)
 
-    def _up_to(self, places: Any) -> Any:
+    def _up_to(self, offsets: Any) -> Any:
         """The CRCs from the base up to each place."""
-        distinct, numbers = np.unique(places, return_inverse=True)
+        distinct, numbers = np.unique(offsets, return_inverse=True)
         notes = (distinct - self._base) // _STRIDE
         begins = self._base + notes * _STRIDE
         noted = np.array([self._notes[note] for note in notes.tolist()], dtype=np.uint32)
         self.summed += int((distinct - begins).sum())
-        found = moved_by(noted, distinct - begins) ^ self._places.crc32_of(begins, distinct)
+        found = moved_by(noted, distinct - begins) ^ self._offsets.crc32_of(begins, distinct)
         return found[numbers]

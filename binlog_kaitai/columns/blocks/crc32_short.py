@@ -28,7 +28,7 @@ def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
     if size > _SHORT * len(starts):
         _by_calls(data, starts, ends, _tables(), out)
     else:
-        _put_sums.run(data, starts, ends, _tables(), out)
+        _put_crc32s.run(data, starts, ends, _tables(), out)
     return out
 
 
@@ -39,7 +39,7 @@ def _by_calls(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
 
 
 @kernel
-def _put_sums(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
+def _put_crc32s(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
     """What lies outside `data` has the sum 0."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]

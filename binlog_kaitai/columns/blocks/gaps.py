@@ -200,10 +200,12 @@ class AroundDamage:
         yield Gap(position, begin, another_log(position))
         self._stream.seek(position)
         try:
-            version, ahead = read_start(self._stream)
+            version, peeked = read_start(self._stream)
         except BinlogError as error:
             self._is_over, error.position = True, position
             yield Gap(position, TO_THE_END, error)
             return
         context = Context(version)
-        self.reader = BlockReader(self._stream, context, begin, name=self._name, ahead=ahead, **self._options)
+        self.reader = BlockReader(
+            self._stream, context, begin, name=self._name, peeked=peeked, **self._options
+        )

@@ -32,7 +32,7 @@ class Mapped(NamedTuple):
     start: int
 
 
-def bytes_ahead(stream: Any) -> int | None:
+def bytes_remaining(stream: Any) -> int | None:
     """How many bytes of a file lie behind what was read of it; None of other streams.
 
     Of a part of a file (`Limited`) those of the part count.
@@ -40,8 +40,8 @@ def bytes_ahead(stream: Any) -> int | None:
     with suppress(OSError, ValueError):
         file = _file(stream)
         if file is not None and is_regular_file(file):
-            ahead: int = os.fstat(file.fileno()).st_size - stream.tell()
-            return max(min(ahead, getattr(stream, "left", ahead)), 0)
+            remaining: int = os.fstat(file.fileno()).st_size - stream.tell()
+            return max(min(remaining, getattr(stream, "left", remaining)), 0)
     return None
 
 
@@ -70,9 +70,9 @@ def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
     """A range of an array, piece by piece: of a mapped one little is in memory at a time."""
     view = memoryview(data)
     for at in range(start, end, PIECE):
-        behind = min(at + PIECE, end)
-        yield view[at:behind]
-        give_back(data, at, behind)
+        after = min(at + PIECE, end)
+        yield view[at:after]
+        give_back(data, at, after)
 
 
 def crc32_in_pieces(data: Any, start: int, end: int) -> int:

@@ -14,7 +14,7 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_up_to
 from binlog_kaitai.core.grammar import header_length, read_header
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, FramingError
-from binlog_kaitai.reader.ends import End, judge_end
+from binlog_kaitai.reader.ends import End, classify_end
 from binlog_kaitai.sources.source import Part, Source
 
 
@@ -107,7 +107,7 @@ class PartReader:
         try:
             if header is None or tail.position + header.len_event > size:
                 whole = Tail(TailKind.PART, tail.position, size - tail.position, header)
-                judge_end(self.name, whole, context)
+                classify_end(self.name, whole, context)
             elif header.len_event < len(head):
                 next(iter(Framer(self._stream, version, tail.position)), None)
             elif context.layout.is_checksummed and not Search(self._stream).is_whole(
@@ -163,9 +163,9 @@ class Limited(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         before = self.raw.tell()
-        behind = self.raw.seek(offset, whence)
-        self.left -= behind - before
-        return behind
+        after = self.raw.seek(offset, whence)
+        self.left -= after - before
+        return after
 
     def read(self, size: int = -1) -> bytes:
         found = self.raw.read(self.left if size < 0 else min(size, self.left)) or b""

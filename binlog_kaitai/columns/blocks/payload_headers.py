@@ -28,7 +28,7 @@ _USUAL = 4
 _LAST_OF_ONE = 250
 
 
-class PayloadHeads(NamedTuple):
+class PayloadHeaders(NamedTuple):
     """Of some payload events, int64 and bool arrays.
 
     Attributes
@@ -47,53 +47,53 @@ class PayloadHeads(NamedTuple):
     payload_sizes: Any
     uncompressed_sizes: Any
 
-    def part(self, begin: int, end: int) -> PayloadHeads:
+    def part(self, begin: int, end: int) -> PayloadHeaders:
         """Of some of the events."""
-        return PayloadHeads(*(values[begin:end] for values in self))
+        return PayloadHeaders(*(values[begin:end] for values in self))
 
 
 class _Template(NamedTuple):
-    """A head; `places` has begin and end of the two sizes in it."""
+    """A head; `offsets` has begin and end of the two sizes in it."""
 
     content: Any
     is_fixed: Any
-    places: tuple[tuple[int, int], ...]
+    offsets: tuple[tuple[int, int], ...]
     is_usual: bool
 
 
-def payload_heads(block: Block, rows: Any) -> PayloadHeads:
+def payload_headers(block: Block, rows: Any) -> PayloadHeaders:
     """The heads of some transaction payload events of a block, by their numbers."""
     starts = block.starts[rows] + block.header_length
     ends = block.body_ends(rows)
-    heads = PayloadHeads(np.zeros(len(rows), dtype=np.bool_), *(np.zeros((4, len(rows)), dtype=np.int64)))
-    heads.ends[:] = ends
+    headers = PayloadHeaders(np.zeros(len(rows), dtype=np.bool_), *(np.zeros((4, len(rows)), dtype=np.int64)))
+    headers.ends[:] = ends
     left = np.flatnonzero(ends > starts) if len(rows) >= _FEW else rows[:0]
-    for template in _templates(block, rows, left, heads):
+    for template in _templates(block, rows, left, headers):
         length = len(template.content)
         near = left[ends[left] - starts[left] >= length]
         contents = block.data[starts[near][:, None] + np.arange(length)]
         found = near[((contents == template.content) | ~template.is_fixed).all(axis=1)]
-        values = [_numbers(block.data, starts[found], *place) for place in template.places]
-        heads.starts[found] = starts[found] + length
-        heads.payload_sizes[found], heads.uncompressed_sizes[found] = values
+        values = [_numbers(block.data, starts[found], *place) for place in template.offsets]
+        headers.starts[found] = starts[found] + length
+        headers.payload_sizes[found], headers.uncompressed_sizes[found] = values
         is_known = np.all([value >= 0 for value in values], axis=0)
-        heads.fits[found] = is_known & template.is_usual
+        headers.fits[found] = is_known & template.is_usual
         left = left[~np.isin(left, found[is_known])]
         if not len(left):
             break
-    return heads
+    return headers
 
 
 _known: list[_Template] = []
 
 
-def _templates(block: Block, rows: Any, left: Any, heads: PayloadHeads) -> Iterator[_Template]:
+def _templates(block: Block, rows: Any, left: Any, headers: PayloadHeaders) -> Iterator[_Template]:
     """Those that were seen, and then new ones of events that are left."""
     if len(_known) >= _MOST:
         _known.clear()  # of odd ones there may be any number
     yield from list(_known)
     for _ in range(_MOST):
-        others = left[heads.starts[left] == 0]
+        others = left[headers.starts[left] == 0]
         template = _read(block, int(rows[others[0]])) if len(others) else None
         if template is None:
             return
@@ -113,13 +113,13 @@ def _read(block: Block, row: int) -> _Template | None:
     start = len(event.raw) - traced.body._io.size() - (0 if traced.checksum is None else CHECKSUM_SIZE)
     content = np.frombuffer(event.raw[start : start + length], dtype=np.uint8)
     is_fixed = np.ones(length, dtype=np.bool_)
-    places = tuple(_place(body, name) for name in _SIZES)
+    offsets = tuple(_place(body, name) for name in _SIZES)
     is_usual = body.compression_type == type(body).CompressionAlgorithm.zstd and len(body.fields) == _USUAL
-    for (begin, end), name in zip(places, _SIZES, strict=True):
+    for (begin, end), name in zip(offsets, _SIZES, strict=True):
         is_fixed[begin:end] = False
         # A number is read as the grammar reads it, or not at all.
         is_usual &= _numbers(content, np.zeros(1, dtype=np.int64), begin, end)[0] == getattr(body, name)
-    return _Template(content, is_fixed, places, bool(is_usual))
+    return _Template(content, is_fixed, offsets, bool(is_usual))
 
 
 def _place(body: Any, name: str) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
-from binlog_kaitai.columns.blocks.payload_headers import PayloadHeads, payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders, payload_headers
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader, frame_all
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import TailKind, read_up_to
@@ -89,8 +89,8 @@ def _rows_to_open(block: Block) -> Any:
     if not _has_pieces(block):
         return rows
     pieces = block.rows_of(EventType.partial_row_data_event)
-    places = np.unique(np.concatenate((rows, pieces, pieces + 1, [0])))
-    return places[places < len(block)]
+    offsets = np.unique(np.concatenate((rows, pieces, pieces + 1, [0])))
+    return offsets[offsets < len(block)]
 
 
 def _has_pieces(block: Block) -> bool:
@@ -100,11 +100,11 @@ def _has_pieces(block: Block) -> bool:
 
 def _opened_in_order(block: Block, rows: Any, block_size: int) -> Iterator[_Opened]:
     """What is inside some events."""
-    heads = payload_heads(block, rows[:0] if _has_pieces(block) else rows)
+    headers = payload_headers(block, rows[:0] if _has_pieces(block) else rows)
     at = 0
     while at < len(rows):
-        count = _number_of_small(heads, at)
-        small = _many_payloads(block, rows[at : at + count], heads.part(at, at + count)) if count else None
+        count = _number_of_small(headers, at)
+        small = _many_payloads(block, rows[at : at + count], headers.part(at, at + count)) if count else None
         if small is not None:
             at += count
             yield _Opened(int(rows[at - 1]), small)
@@ -119,23 +119,23 @@ def _opened_in_order(block: Block, rows: Any, block_size: int) -> Iterator[_Open
                 yield _Opened(row, error=block.locate(row, out_of_memory(error)))
 
 
-def _number_of_small(heads: PayloadHeads, at: int) -> int:
+def _number_of_small(headers: PayloadHeaders, at: int) -> int:
     """How many payloads from one on may be opened together."""
-    sizes = heads.uncompressed_sizes[at:]
-    fits = heads.fits[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
+    sizes = headers.uncompressed_sizes[at:]
+    fits = headers.fits[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
     return int(np.argmin(fits)) if not fits.all() else len(fits)
 
 
-def _many_payloads(block: Block, rows: Any, heads: PayloadHeads) -> tuple[Block, Any] | None:
+def _many_payloads(block: Block, rows: Any, headers: PayloadHeaders) -> tuple[Block, Any] | None:
     """The events of small payloads as one block, and the number of the event that holds each.
 
     None where they are not just that; each is then looked at by itself.
     """
-    ends = np.cumsum(heads.uncompressed_sizes)
+    ends = np.cumsum(headers.uncompressed_sizes)
     data: Any = np.empty(int(ends[-1]), dtype=np.uint8)
     unpack = SmallPayloads().unpack
     packed, room = memoryview(block.data), memoryview(data)
-    limits = heads.starts, heads.ends, ends - heads.uncompressed_sizes, ends
+    limits = headers.starts, headers.ends, ends - headers.uncompressed_sizes, ends
     for start, end, begin, stop in zip(*(values.tolist() for values in limits), strict=True):
         if not unpack(packed[start:end], room[begin:stop]):
             return None
@@ -143,8 +143,8 @@ def _many_payloads(block: Block, rows: Any, heads: PayloadHeads) -> tuple[Block,
     if found is None:
         return None
     # Each payload has whole events.
-    behind = np.searchsorted(found.starts + found.sizes, ends)
-    if not np.array_equal((found.starts + found.sizes)[behind], ends):
+    after = np.searchsorted(found.starts + found.sizes, ends)
+    if not np.array_equal((found.starts + found.sizes)[after], ends):
         return None
     return found, rows[np.searchsorted(ends, found.starts, side="right")]
 

@@ -19,7 +19,7 @@ class _End(NamedTuple):
     error: BaseException | None
 
 
-def ahead(items: Iterator[_T]) -> Iterator[_T]:
+def prefetch(items: Iterator[_T]) -> Iterator[_T]:
     """The same items, each made while the one before is used; an error comes where it belongs."""
     handed: SimpleQueue[_T | _End] = SimpleQueue()
     taken = threading.Semaphore(0)

@@ -19,7 +19,7 @@ from binlog_kaitai.sources.layer import is_regular_file
 _HELD = 64 << 20
 
 
-class Places:
+class RandomAccess:
     """A stream that can seek, as an array; the position of one that is no local file changes.
 
     Attributes
@@ -42,13 +42,13 @@ class Places:
         self._stream.seek(start)
         return np.frombuffer(read_up_to(self._stream, max(min(end, self.size) - start, 0)), dtype=np.uint8)
 
-    def at(self, places: Any, count: int) -> Any:
+    def at(self, offsets: Any, count: int) -> Any:
         """The `count` bytes at each of some places, all of which are there: a row (uint8) for each."""
         if self._data is not None:
-            self._note(len(places) * mmap.PAGESIZE)
-            return self._data[places[:, None] + np.arange(count)]
-        rows = np.empty((len(places), count), dtype=np.uint8)
-        for row, place in enumerate(places.tolist()):
+            self._note(len(offsets) * mmap.PAGESIZE)
+            return self._data[offsets[:, None] + np.arange(count)]
+        rows = np.empty((len(offsets), count), dtype=np.uint8)
+        for row, place in enumerate(offsets.tolist()):
             self._stream.seek(place)
             data = read_up_to(self._stream, count)
             rows[row, : len(data)] = np.frombuffer(data, dtype=np.uint8)

@@ -23,8 +23,8 @@ import numpy as np
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
-from binlog_kaitai.columns.blocks.mapped import LONG, bytes_ahead, map_next
-from binlog_kaitai.columns.blocks.prefetch import ahead
+from binlog_kaitai.columns.blocks.mapped import LONG, bytes_remaining, map_next
+from binlog_kaitai.columns.blocks.prefetch import prefetch
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, PENDING
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_start
@@ -37,14 +37,14 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.ends import End, judge_end
+from binlog_kaitai.reader.ends import End, classify_end
 from binlog_kaitai.sources.layer import is_regular_file
 from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE = 4 << 20
 
 #: Shorter files are read without a thread.
-_READ_AHEAD_FROM = 16 << 20
+_PREFETCH_FROM = 16 << 20
 
 #: As much is read and framed at once, in bytes.
 _STEP = 4 << 20
@@ -103,18 +103,18 @@ class BlockReader:
         position: int = 0,
         *,
         name: str = "<stream>",
-        ahead: bytes = b"",
+        peeked: bytes = b"",
         block_size: int = BLOCK_SIZE,
         max_events: int = MAX_EVENTS,
         max_event_size: int = 1 << 32,
         leaves_checks: int = 0,
         verify_checksums: bool = True,
-        reads_ahead: bool = True,
+        prefetches: bool = True,
         ends_at_gtids: bool = False,
     ) -> None:
         self.name = name
         self._ends_at_gtids = ends_at_gtids
-        self._reads_ahead = reads_ahead
+        self._prefetches = prefetches
         self._leaves_checks = leaves_checks
         self._verify_checksums = verify_checksums
         self._steps = 0
@@ -126,17 +126,17 @@ class BlockReader:
         self._max_events = max_events
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
-        self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
+        self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
         self._spare: Any = None
         self._error: BinlogError | None = None  # of the stream; raised after the events before it
         # Places in the buffer: of the next block, of what is not yet framed, of what is not yet read.
-        self._at, self._scanned, self._end = 0, 0, len(ahead)
+        self._at, self._scanned, self._end = 0, 0, len(peeked)
 
     @classmethod
     def of_file(cls, stream: BinaryIO, name: str, **options: Any) -> BlockReader:
         """The blocks of a whole file, from its magic on; the options are those of the class."""
-        version, ahead = read_start(stream)
-        return cls(stream, Context(version), len(MAGIC), name=name, ahead=ahead, **options)
+        version, peeked = read_start(stream)
+        return cls(stream, Context(version), len(MAGIC), name=name, peeked=peeked, **options)
 
     def end(self) -> End | None:
         """Afterwards: how the log ended; None if its end was not reached.
@@ -144,16 +144,16 @@ class BlockReader:
         Raises
         ------
         DamagedError
-            As `judge_end` does.
+            As `classify_end` does.
         """
-        return None if self.tail is None else judge_end(self.name, self.tail, self.context)
+        return None if self.tail is None else classify_end(self.name, self.tail, self.context)
 
     def __iter__(self) -> Iterator[Block]:
         blocks = self._blocks()
         for block in blocks:
             yield block
-            if self._reads_ahead and self.position >= _READ_AHEAD_FROM and is_regular_file(self._stream):
-                yield from ahead(blocks)
+            if self._prefetches and self.position >= _PREFETCH_FROM and is_regular_file(self._stream):
+                yield from prefetch(blocks)
 
     def _blocks(self) -> Iterator[Block]:
         found: list[Frames] = []
@@ -202,7 +202,7 @@ class BlockReader:
         data = self._buffer[: self._scanned]
         block = Block(self.name, data, self.position - self._at, frames, self.context.layout)
         block.pieces, block.is_before_gtid = self.context.pieces, last > 0
-        self._leave_behind()
+        self._drop_consumed()
         return block
 
     def _last_gtid(self, frames: Frames) -> int:
@@ -212,7 +212,7 @@ class BlockReader:
         found = np.flatnonzero(_is_gtid(self.context.layout)[frames.codes[near:]])
         return near + int(found[-1]) if len(found) else 0
 
-    def _leave_behind(self) -> None:
+    def _drop_consumed(self) -> None:
         self.position += self._scanned - self._at
         self._at = self._scanned
 
@@ -232,7 +232,7 @@ class BlockReader:
             raise block.locate(0, error) from error.__cause__
         self._special = _special_types(self.context.layout, everything=self.context.is_encrypted)
         self._scanned = end
-        self._leave_behind()
+        self._drop_consumed()
         return block
 
     def _long_block(self) -> Block | None:
@@ -243,7 +243,7 @@ class BlockReader:
             return None
         header = read_header(bytes(self._buffer[self._at : self._at + length]), layout.binlog_version)
         size, code = header.len_event, header.type_code
-        left = None if size <= LONG or self._special[code] else bytes_ahead(self._stream)
+        left = None if size <= LONG or self._special[code] else bytes_remaining(self._stream)
         if left is None:
             return None
         if have + left < size:
@@ -320,14 +320,14 @@ def find_events(
     length = header_length(layout.binlog_version)
     room = min(room, (end - at) // length + 1)
     starts, sizes, codes = (np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8))
-    count, behind, why = frame.run(
-        data, at, end, length, *_header_places(), special, max_event_size, starts, sizes, codes
+    count, after, why = frame.run(
+        data, at, end, length, *_header_offsets(), special, max_event_size, starts, sizes, codes
     )
     state = PENDING if layout.is_checksummed else NONE
     found = Frames(starts[:count], sizes[:count], codes[:count], np.full(count, state, dtype=np.uint8))
     if not leaves_checks:
         checksums.settle(data, found)
-    return found, int(behind), why
+    return found, int(after), why
 
 
 def _is_bad(block: Block) -> bool:
@@ -338,7 +338,7 @@ def _is_bad(block: Block) -> bool:
 
 
 @cache
-def _header_places() -> tuple[int, int]:
+def _header_offsets() -> tuple[int, int]:
     return header_offset("len_event"), header_offset("type_code")
 
 

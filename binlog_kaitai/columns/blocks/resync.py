@@ -22,9 +22,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.blocks.crc32_ranges import RangeSums
+from binlog_kaitai.columns.blocks.crc32_ranges import RangeCrc32s
 from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moved_by
-from binlog_kaitai.columns.blocks.random_access import Places
+from binlog_kaitai.columns.blocks.random_access import RandomAccess
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import (
     POSITION_MASK,
@@ -57,10 +57,10 @@ class _Wanted(NamedTuple):
     is_shifted: bool
 
 
-class _Heads(NamedTuple):
+class _Headers(NamedTuple):
     """Headers: where they stand, and what they say (all int64)."""
 
-    places: Any
+    offsets: Any
     codes: Any
     sizes: Any
     stated: Any
@@ -68,15 +68,15 @@ class _Heads(NamedTuple):
 
     @property
     def ends(self) -> Any:
-        return self.places + self.sizes
+        return self.offsets + self.sizes
 
     @property
-    def shifts(self) -> Any:
+    def shifted_crc32s(self) -> Any:
         """How far each event is from where its header says."""
         return self.stated - self.ends & POSITION_MASK
 
-    def part(self, rows: Any) -> _Heads:
-        return _Heads(*(values[rows] for values in self))
+    def part(self, rows: Any) -> _Headers:
+        return _Headers(*(values[rows] for values in self))
 
 
 class Search:
@@ -90,8 +90,8 @@ class Search:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._places = Places(io.BytesIO())  # until the first search
-        self.sums = RangeSums(self._places)
+        self._log = RandomAccess(io.BytesIO())  # until the first search
+        self.crc32s = RangeCrc32s(self._log)
         self._known: dict[_Wanted, tuple[int, int | None]] = {}
 
     def event(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
@@ -138,7 +138,7 @@ class Search:
         is_placed = has_own_positions and layout.binlog_version > 3
         head = self._headers(np.array([position]), layout)
         following = self._headers(head.ends, layout)
-        if len(following.places) and following.ends[0] <= self._places.size:
+        if len(following.offsets) and following.ends[0] <= self._log.size:
             both = (head, following)
             if not is_placed or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
                 end: int = head.ends.tolist()[0]
@@ -148,15 +148,15 @@ class Search:
     def is_whole(self, place: int, layout: Format) -> bool:
         """Whether what stands at an offset is a whole event, of any type, with the checksum that fits."""
         self._look_again()
-        heads = self._headers(np.array([place]), layout, of_any_type=True)
-        heads = heads.part(heads.ends <= self._places.size)
-        return bool(self._is_whole(heads, layout).any())
+        headers = self._headers(np.array([place]), layout, of_any_type=True)
+        headers = headers.part(headers.ends <= self._log.size)
+        return bool(self._is_whole(headers, layout).any())
 
     def _look_again(self) -> None:
         """A log that is being written has grown."""
-        if self._stream.seek(0, io.SEEK_END) != self._places.size:
-            self._places, self._known = Places(self._stream), {}
-            self.sums = RangeSums(self._places)
+        if self._stream.seek(0, io.SEEK_END) != self._log.size:
+            self._log, self._known = RandomAccess(self._stream), {}
+            self.crc32s = RangeCrc32s(self._log)
 
     def _find(self, start: int, wanted: _Wanted) -> int | None:
         self._look_again()
@@ -169,89 +169,91 @@ class Search:
 
     def _search(self, start: int, wanted: _Wanted) -> int | None:
         length, extent = header_length(wanted.layout.binlog_version), _FIRST_WINDOW
-        while start + length <= self._places.size:
-            window = self._places.part(start, start + extent + length)
-            at = np.flatnonzero(_may_be(window, start, self._places.size, wanted))
+        while start + length <= self._log.size:
+            window = self._log.part(start, start + extent + length)
+            at = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
             for begin in range(0, len(at), _MANY):
-                heads = self._candidates(window, at[begin : begin + _MANY], start, wanted)
-                if (found := self._first_whole(heads, wanted)) is not None:
+                headers = self._candidates(window, at[begin : begin + _MANY], start, wanted)
+                if (found := self._first_whole(headers, wanted)) is not None:
                     return found
             start += max(len(window) - length + 1, 1)
             extent = min(2 * extent, _WINDOW)
         return None
 
-    def _first_whole(self, heads: _Heads, wanted: _Wanted) -> int | None:
+    def _first_whole(self, headers: _Headers, wanted: _Wanted) -> int | None:
         begin, count = 0, _FEW
-        while begin < len(heads.places):
-            some = heads.part(slice(begin, begin + count))
+        while begin < len(headers.offsets):
+            some = headers.part(slice(begin, begin + count))
             if len(found := np.flatnonzero(self._is_whole(some, wanted.layout))):
-                return int(some.places[found[0]])
+                return int(some.offsets[found[0]])
             begin, count = begin + count, 4 * count
         return None
 
-    def _candidates(self, window: Any, at: Any, start: int, wanted: _Wanted) -> _Heads:
+    def _candidates(self, window: Any, at: Any, start: int, wanted: _Wanted) -> _Headers:
         """At which places of a window headers may stand, by what they say and what follows them."""
-        layout, size = wanted.layout, self._places.size
+        layout, size = wanted.layout, self._log.size
         at = at[_KNOWN[window[at + header_offset("type_code")]]]
         rows = window[at[:, None] + np.arange(header_length(layout.binlog_version))]
-        heads = _heads(rows, at + start, layout)
-        ends = heads.ends & POSITION_MASK
-        is_good = (heads.sizes >= layout.header_length) & (heads.ends <= size)
+        headers = _columns_of(rows, at + start, layout)
+        ends = headers.ends & POSITION_MASK
+        is_good = (headers.sizes >= layout.header_length) & (headers.ends <= size)
         if wanted.is_shifted:
-            is_good &= heads.stated != 0
+            is_good &= headers.stated != 0
         elif wanted.has_own_positions and layout.binlog_version > 1:
-            expected = ends if layout.binlog_version > 3 else heads.places & POSITION_MASK
-            is_good &= (heads.stated == expected) | (heads.stated == 0)
-        return self._followed(heads.part(is_good), wanted)
+            expected = ends if layout.binlog_version > 3 else headers.offsets & POSITION_MASK
+            is_good &= (headers.stated == expected) | (headers.stated == 0)
+        return self._followed(headers.part(is_good), wanted)
 
-    def _followed(self, heads: _Heads, wanted: _Wanted) -> _Heads:
+    def _followed(self, headers: _Headers, wanted: _Wanted) -> _Headers:
         """Those with another one behind them that agrees, or which need none."""
-        size = self._places.size
-        distinct, numbers = np.unique(heads.ends, return_inverse=True)
+        size = self._log.size
+        distinct, numbers = np.unique(headers.ends, return_inverse=True)
         following = self._headers(distinct, wanted.layout)
-        rows = np.full(len(distinct), len(following.places))
-        rows[np.searchsorted(distinct, following.places)] = np.arange(len(following.places))
+        rows = np.full(len(distinct), len(following.offsets))
+        rows[np.searchsorted(distinct, following.offsets)] = np.arange(len(following.offsets))
         rows = rows[numbers]
         # What follows may be damaged too; a position that fits and a checksum are proof enough.
-        is_good = wanted.layout.is_checksummed & (heads.stated == heads.ends & POSITION_MASK)
+        is_good = wanted.layout.is_checksummed & (headers.stated == headers.ends & POSITION_MASK)
         is_good |= np.append(following.ends <= size, False)[rows]
         if wanted.is_shifted:
             stated = np.append(following.stated, -1)[rows]
-            is_good &= (stated == 0) | (np.append(following.shifts, -1)[rows] == heads.shifts)
+            is_good &= (stated == 0) | (
+                np.append(following.shifted_crc32s, -1)[rows] == headers.shifted_crc32s
+            )
         else:
-            is_good |= heads.ends == size
-        return heads.part(is_good)
+            is_good |= headers.ends == size
+        return headers.part(is_good)
 
-    def _headers(self, places: Any, layout: Format, *, of_any_type: bool = False) -> _Heads:
+    def _headers(self, offsets: Any, layout: Format, *, of_any_type: bool = False) -> _Headers:
         """Those of some places where headers can stand."""
         length = header_length(layout.binlog_version)
-        places = places[places + length <= self._places.size]
+        offsets = offsets[offsets + length <= self._log.size]
         if not of_any_type:
-            codes = self._places.at(places + header_offset("type_code"), 1)[:, 0]
-            places = places[_KNOWN[codes]]
-        heads = _heads(self._places.at(places, length), places, layout)
-        return heads.part(heads.sizes >= layout.header_length)
+            codes = self._log.at(offsets + header_offset("type_code"), 1)[:, 0]
+            offsets = offsets[_KNOWN[codes]]
+        headers = _columns_of(self._log.at(offsets, length), offsets, layout)
+        return headers.part(headers.sizes >= layout.header_length)
 
-    def _is_whole(self, heads: _Heads, layout: Format) -> Any:
+    def _is_whole(self, headers: _Headers, layout: Format) -> Any:
         """Whether each event has the checksum that fits; they are inside."""
         if not layout.is_checksummed:
-            return np.ones(len(heads.places), dtype=np.bool_)
-        found = self.sums.of(heads.places, heads.ends)
+            return np.ones(len(headers.offsets), dtype=np.bool_)
+        found = self.crc32s.of(headers.offsets, headers.ends)
         # The checksum of a format description is that of a closed log.
-        opened = (heads.codes == EventType.format_description_event) & (heads.flags & _IN_USE != 0)
-        rows = np.flatnonzero(opened & (heads.sizes >= header_length(4)))
-        behind = heads.sizes[rows] - header_offset("flags") - 1
-        found[rows] ^= moved_by(np.full(len(rows), _FLAG, dtype=np.uint32), behind)
+        opened = (headers.codes == EventType.format_description_event) & (headers.flags & _IN_USE != 0)
+        rows = np.flatnonzero(opened & (headers.sizes >= header_length(4)))
+        after = headers.sizes[rows] - header_offset("flags") - 1
+        found[rows] ^= moved_by(np.full(len(rows), _FLAG, dtype=np.uint32), after)
         return found == RESIDUE
 
 
-def _heads(rows: Any, places: Any, layout: Format) -> _Heads:
+def _columns_of(rows: Any, offsets: Any, layout: Format) -> _Headers:
     """What headers say, of their bytes (uint8, a row for each)."""
     found = rows.view(_dtype(layout.binlog_version))[:, 0]
     values = {name: found[name].astype(np.int64) for name in found.dtype.names}
-    nothing = np.zeros(len(places), dtype=np.int64)  # before version 3
+    nothing = np.zeros(len(offsets), dtype=np.int64)  # before version 3
     stated, flags = (values.get(name, nothing) for name in ("next_position", "flags"))
-    return _Heads(places, values["type_code"], values["len_event"], stated, flags)
+    return _Headers(offsets, values["type_code"], values["len_event"], stated, flags)
 
 
 @cache
@@ -273,11 +275,11 @@ def _may_be(window: Any, start: int, size: int, wanted: _Wanted) -> Any:
     """Where in a window a header may stand, by single bytes of it: passes over most others quickly."""
     version = wanted.layout.binlog_version
     count = max(len(window) - header_length(version) + 1, 0)
-    length, behind = header_offset("len_event"), header_offset("next_position")
+    length, after = header_offset("len_event"), header_offset("next_position")
     may = window[header_offset("type_code") :][:count] != 0
-    may &= window[behind - 1 :][:count] <= min(size - start >> 24, 255)
+    may &= window[after - 1 :][:count] <= min(size - start >> 24, 255)
     if wanted.has_own_positions and version > 3:
-        stated = window[behind:][:count]
+        stated = window[after:][:count]
         expected = window[length:][:count] + (_ramp()[:count] + np.uint8(start & 0xFF))
         may &= (stated == expected) | (stated == 0)
     return may

@@ -21,7 +21,7 @@ _ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(
 
 # Shifts that swap neighbours, and the bytes and pairs of bytes that they move up.
 _EIGHT, _SIXTEEN = np.uint64(8), np.uint64(16)
-_ODD_BYTES, _ODD_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
+_ALTERNATE_BYTES, _ALTERNATE_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 
 
 @kernel
@@ -77,7 +77,7 @@ def find_drifts(
 
 
 @kernel
-def sums_of_runs(table: Any, starts: Any, ends: Any, limits: Any, sums: Any) -> int:
+def crc32s_of_runs(table: Any, starts: Any, ends: Any, limits: Any, crc32s: Any) -> int:
     """Divide ranges into runs, and add up (by exclusive or) a number of a table for each range of a run.
 
     Parameters
@@ -107,15 +107,15 @@ def sums_of_runs(table: Any, starts: Any, ends: Any, limits: Any, sums: Any) -> 
             distance = end - ends[index]
             if 0 <= distance < table.shape[0]:
                 total ^= table[np.uint64(distance)]
-        sums[run] = total
+        crc32s[run] = total
     return count
 
 
 @kernel
-def turned(value: Any) -> Any:
+def byte_swapped(value: Any) -> Any:
     """A number (uint64) with its eight bytes in the other order."""
-    pairs = ((value & _ODD_BYTES) << _EIGHT) | ((value >> _EIGHT) & _ODD_BYTES)
-    fours = ((pairs & _ODD_PAIRS) << _SIXTEEN) | ((pairs >> _SIXTEEN) & _ODD_PAIRS)
+    pairs = ((value & _ALTERNATE_BYTES) << _EIGHT) | ((value >> _EIGHT) & _ALTERNATE_BYTES)
+    fours = ((pairs & _ALTERNATE_PAIRS) << _SIXTEEN) | ((pairs >> _SIXTEEN) & _ALTERNATE_PAIRS)
     return (fours << np.uint64(32)) | (fours >> np.uint64(32))
 
 
@@ -132,7 +132,7 @@ def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian:
         if 0 <= place <= last_of_eight:
             value = read_u8(data, np.uint64(place)) & mask
             if is_big_endian:
-                value = turned(value) >> np.uint64(64 - 8 * width)
+                value = byte_swapped(value) >> np.uint64(64 - 8 * width)
         elif 0 <= place <= last:
             for step in range(width):
                 byte = data[place + (step if is_big_endian else width - 1 - step)]
@@ -140,9 +140,9 @@ def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian:
         out[index] = value
 
 
-def put_u4(data: Any, places: Any, numbers: Any) -> None:
+def put_u4(data: Any, offsets: Any, numbers: Any) -> None:
     """Write little-endian numbers of 32 bits at some places, all of which must be there. No kernel."""
-    data[places[:, None] + np.arange(4)] = numbers.astype("<u4")[:, None].view(np.uint8)
+    data[offsets[:, None] + np.arange(4)] = numbers.astype("<u4")[:, None].view(np.uint8)
 
 
 @kernel
@@ -177,12 +177,12 @@ def divide_by_type(types: Any, counts: Any, order: Any, ranks: Any) -> None:
 
 
 @kernel
-def copy_ranges(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> None:
+def copy_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) -> None:
     """Copy `data[start : start + length]` to `out` at `place`, for each; what lies outside is left out."""
     for index in range(starts.shape[0]):
         start = starts[index]
         length = lengths[index]
-        place = places[index]
+        place = offsets[index]
         if start < 0 or place < 0 or start + length > data.shape[0] or place + length > out.shape[0]:
             continue
         for step in range(length):

@@ -138,11 +138,11 @@ def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 def fingerprint(function: Callable[..., Any]) -> str:
     """A digest of the code of a function, and of all that is compiled with it."""
-    seen, ahead = {function}, [function]
-    while ahead:
-        new = [one for one in called_by(ahead.pop()).values() if one not in seen]
+    seen, pending = {function}, [function]
+    while pending:
+        new = [one for one in called_by(pending.pop()).values() if one not in seen]
         seen.update(new)
-        ahead += new
+        pending += new
     return hashlib.sha256("\n".join(sorted(map(_description, seen))).encode()).hexdigest()[:32]
 
 

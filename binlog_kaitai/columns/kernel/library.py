@@ -155,7 +155,7 @@ class MachineCode:
         if len(arguments) != len(self._kinds):
             raise TypeError(f"{self._row.name} takes {len(self._kinds)} arguments, not {len(arguments)}")
         for number, (one, kind) in enumerate(zip(arguments, self._kinds, strict=True)):
-            if reason := _misfit(one, kind):
+            if reason := _mismatch(one, kind):
                 wanted = self._row.signature.split()[number]
                 raise TypeError(
                     f"argument {number} of {self._row.name} is {reason}; it is compiled for {wanted}"
@@ -168,12 +168,12 @@ def _is_scattered(one: Any) -> bool:
     return isinstance(one, np.ndarray) and one.ndim > 0 and not (one.flags.c_contiguous and one.flags.aligned)
 
 
-def _misfit(one: Any, kind: Kind) -> str:
+def _mismatch(one: Any, kind: Kind) -> str:
     """What is wrong with an argument; empty if nothing is."""
     if not isinstance(one, np.ndarray):
         found = one.dtype.kind if isinstance(one, np.generic) else _PYTHON.get(type(one), "")
-        is_fit = not kind.ndim and found and found in _TAKEN[kind.dtype[0]]
-        return "" if is_fit else f"a {type(one).__name__}"
+        is_match = not kind.ndim and found and found in _TAKEN[kind.dtype[0]]
+        return "" if is_match else f"a {type(one).__name__}"
     if one.ndim != kind.ndim or not one.ndim or one.dtype != np.dtype(kind.dtype):
         return f"an array of {one.dtype} with {one.ndim} dimensions"
     return "a read-only array" if kind.is_written and not one.flags.writeable else ""

@@ -41,7 +41,7 @@ _TABLE = {
         "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
     },
     "binlog_kaitai.columns.blocks.crc32_short": {
-        "_put_sums": "u1[] i8[] i8[] u4[,] u4[]*",
+        "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
     },
     "binlog_kaitai.columns.fixed_fields": {
         "read_fixed": "u1[] i8[] i8[,] u8[,]* b1[]*",
@@ -61,7 +61,7 @@ _TABLE = {
         "read_numbers": "u1[] i8[] i8 i8 b1 u8[]*",
         "read_u4": "u1[] u8",
         "same_ranges": "u1[] i8[] i8[] i8[] b1[]*",
-        "sums_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
+        "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
     },
     "binlog_kaitai.columns.rows.counting": {
         "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",

@@ -34,13 +34,13 @@ _UNORDERED = {"_gtid"}
 
 def parquet_options(table: pa.Table) -> dict[str, Any]:
     """What `pyarrow.parquet.ParquetWriter` is to be told for a table that begins with these rows."""
-    places = pa.array(np.arange(0, len(table), max(1, len(table) // _SAMPLE)))
+    offsets = pa.array(np.arange(0, len(table), max(1, len(table) // _SAMPLE)))
     with_dictionary, with_statistics, widest = set(), set(), 1.0
     for name, column in zip(table.column_names, table.columns, strict=True):
         width = _width(column)
         widest = max(widest, width)
         # Values that are longer than a dictionary are not looked at.
-        if width <= _DICTIONARY_BYTES and _pays(_distinct(column, places), width, len(table)):
+        if width <= _DICTIONARY_BYTES and _pays(_distinct(column, offsets), width, len(table)):
             with_dictionary.add(name)
         if name not in _UNORDERED and (width <= _LONG or pa.types.is_dictionary(column.type)):
             with_statistics.add(name)
@@ -80,12 +80,12 @@ def _width(column: pa.ChunkedArray) -> float:
     return float(size / max(count, 1))
 
 
-def _distinct(column: pa.ChunkedArray, places: pa.Array) -> float:
+def _distinct(column: pa.ChunkedArray, offsets: pa.Array) -> float:
     """How many distinct values the column has, about."""
     if pa.types.is_dictionary(column.type):
         return sum(len(chunk.dictionary) for chunk in column.chunks)
     try:
-        counts = pc.value_counts(column.take(places)).field("counts").to_numpy()
+        counts = pc.value_counts(column.take(offsets)).field("counts").to_numpy()
     except pa.ArrowNotImplementedError:  # lists
         return len(column)
     # Chao's estimate: those that were met once only, and twice, tell how many were not met.

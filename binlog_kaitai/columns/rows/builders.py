@@ -140,7 +140,7 @@ def _decimal(cells: Cells, kind: Any) -> Way:
 
 
 def _decimals(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
-    if values.odd:
+    if values.invalid:
         cells.by_reader(np.arange(len(cells)))  # says what is wrong
         raise AssertionError("digits that only the reader can read")
     return values.array(kind, len(cells))
@@ -166,7 +166,7 @@ def _time(how: int, item: int = 8) -> Callable[[Cells, Any], Way]:
 
 def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     found = values.array(kind, len(cells))
-    if not values.odd:
+    if not values.invalid:
         return found
     states = values.states
     if (rows := np.flatnonzero(states == WRONG)).size:

@@ -67,13 +67,13 @@ def texts(cells: Cells, kind: Any, values: Values | None) -> Any:
         return _by_value(cells, kind)
     known, count = _known(cells), len(cells)
     numbers = np.frombuffer(values.values, dtype=np.int32)[:count]
-    if values.odd:
+    if values.invalid:
         raw = _raw(cells)
         unknown = np.flatnonzero(cells.valid & (numbers < 0))
         new, first = np.unique(raw[unknown], return_index=True)
         known.add(new.astype(np.int64), cells.by_reader(unknown[first]))
-        places = np.where(cells.valid, raw, 0).astype(np.int64)
-        numbers = np.where(cells.valid, known.numbers[places], -1).astype(np.int32, copy=False)
+        positions = np.where(cells.valid, raw, 0).astype(np.int64)
+        numbers = np.where(cells.valid, known.numbers[positions], -1).astype(np.int32, copy=False)
     # The last one stands for no value.
     lengths = np.append(np.diff(known.limits), 0)
     offsets = np.zeros(count + 1, dtype=np.int32)

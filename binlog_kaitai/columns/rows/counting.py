@@ -17,7 +17,7 @@ from binlog_kaitai.columns.kernel.decoders import (
 )
 
 #: In place of a count: the event does not follow its table map.
-MISFIT_COUNT = -1
+MISMATCH_COUNT = -1
 
 
 @kernel
@@ -62,12 +62,12 @@ def count_rows(
                 if side and partials[program] >= 0:
                     is_wrong = at >= end
                     if not is_wrong:
-                        is_valid, is_none, behind = value_options(data, at)
-                        is_wrong = is_none or not is_valid or behind > end
+                        is_valid, is_none, after = value_options(data, at)
+                        is_wrong = is_none or not is_valid or after > end
                     if is_wrong:
                         continue
                     is_set = has_partial_bits(data, at)
-                    at = behind
+                    at = after
                     if is_set:
                         at += partials[program]
                 null_at = at
@@ -101,7 +101,7 @@ def count_rows(
                     is_wrong = at > end
                     step += 1
             number += 1
-        out[event] = MISFIT_COUNT if is_wrong else number
+        out[event] = MISMATCH_COUNT if is_wrong else number
 
 
 def hops_of(limits: Any, sizes: Any, prefixes: Any) -> tuple[Any, Any, Any]:

@@ -16,12 +16,12 @@ from binlog_kaitai.columns.rows.read_kernels import (
     MORE,
     MORE_END,
     NUMBER,
+    RESULTS,
     SIZE,
     STARTS,
     STATES,
     STRINGS,
     TIMES_OF_ALL_KINDS,
-    TOLD,
     TOTAL,
     VALUES,
     copy_columns,
@@ -74,7 +74,7 @@ class Values(NamedTuple):
     data: Any
     states: Any
     nulls: int
-    odd: int
+    invalid: int
 
     def array(self, kind: Any, count: int) -> Any:
         """As an Arrow array of a type that has its values so."""
@@ -104,28 +104,28 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
     items = np.array([way.item for way in ways], dtype=np.int64)
     is_time = np.array([way.how in TIMES_OF_ALL_KINDS for way in ways])
     lengths = np.array([items * (count + 1), np.full(len(ways), (count + 7) // 8), is_time * count])
-    places = np.append(0, np.cumsum(-(-lengths.T.reshape(-1) // _ALIGNMENT) * _ALIGNMENT))
-    firsts, plan[:, BITS], plan[:, STATES] = places[:-1].reshape(-1, 3).T
+    positions = np.append(0, np.cumsum(-(-lengths.T.reshape(-1) // _ALIGNMENT) * _ALIGNMENT))
+    firsts, plan[:, BITS], plan[:, STATES] = positions[:-1].reshape(-1, 3).T
     plan[:, VALUES] = firsts // items
-    out = np.empty(int(places[-1]) // 8, dtype=np.uint64)
+    out = np.empty(int(positions[-1]) // 8, dtype=np.uint64)
     views = [out.view(kind) for kind in (np.uint8, np.uint16, np.uint32, np.uint64, np.int32, np.int64)]
     flat, signed = views[0], views[4]
     is_strings = plan[:, HOW] == STRINGS
     signed[plan[is_strings, VALUES]] = 0
-    told = np.zeros((len(chosen), TOLD), dtype=np.int64)
-    read_columns.run(data, starts, count, plan, np.concatenate(more), *views, told)
-    texts = _strings(data, starts, count, plan[is_strings], signed, told[is_strings, TOTAL])
+    results = np.zeros((len(chosen), RESULTS), dtype=np.int64)
+    read_columns.run(data, starts, count, plan, np.concatenate(more), *views, results)
+    texts = _strings(data, starts, count, plan[is_strings], signed, results[is_strings, TOTAL])
     memory = pa.py_buffer(out)
     bits = (count + 7) // 8
-    for line, (nulls, odd, _) in enumerate(told.tolist()):
-        first, marks, states = firsts[line], plan[line, BITS], plan[line, STATES]
+    for line, (nulls, invalid, _) in enumerate(results.tolist()):
+        first, bit_offsets, states = firsts[line], plan[line, BITS], plan[line, STATES]
         yield Values(
-            memory.slice(marks, bits) if nulls else None,
+            memory.slice(bit_offsets, bits) if nulls else None,
             memory.slice(first, lengths[0, line]),
             next(texts) if is_strings[line] else None,
             flat[states : states + lengths[2, line]],
             nulls,
-            odd,
+            invalid,
         )
 
 
@@ -133,11 +133,11 @@ def _strings(data: Any, starts: Any, count: int, plan: Any, offsets: Any, totals
     """The bytes of columns of strings, column by column."""
     if not len(plan):
         return
-    places = np.concatenate(([0], np.cumsum(totals + _SLACK)))
-    out = np.empty(int(places[-1]), dtype=np.uint8)
-    copy_columns.run(data, starts, count, plan, offsets, places, out)
+    positions = np.concatenate(([0], np.cumsum(totals + _SLACK)))
+    out = np.empty(int(positions[-1]), dtype=np.uint8)
+    copy_columns.run(data, starts, count, plan, offsets, positions, out)
     memory = pa.py_buffer(out)
-    for place, total in zip(places.tolist(), totals.tolist(), strict=False):
+    for place, total in zip(positions.tolist(), totals.tolist(), strict=False):
         yield memory.slice(place, total)
 
 
@@ -146,8 +146,8 @@ def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:
     base = starts[0].base if starts else None
     if base is not None and all(one.base is base and one.flags.c_contiguous for one in starts):
         origin = base.__array_interface__["data"][0]
-        places = [(one.__array_interface__["data"][0] - origin) // base.itemsize for one in starts]
-        return base.reshape(-1), places
+        positions = [(one.__array_interface__["data"][0] - origin) // base.itemsize for one in starts]
+        return base.reshape(-1), positions
     lengths = np.array([len(one) for one in starts], dtype=np.int64)
     joined = np.concatenate([np.zeros(0, dtype=np.int64), *starts])
     return joined, np.cumsum(lengths) - lengths

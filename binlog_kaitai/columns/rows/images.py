@@ -12,11 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.kernel.decoders import len_partial_bits
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISFIT, STATE_SIZE, locate
+from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
 from binlog_kaitai.errors import BinlogError, GrammarError
 
@@ -68,7 +68,7 @@ class Images:
     def __init__(self, block: Block, tables: Tables) -> None:
         self.block = block
         kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
-        parts = [_Part.of(block, kind, tables.judge) for kind in kinds]
+        parts = [_Part.of(block, kind, tables.validator) for kind in kinds]
         part = parts[0] if len(parts) == 1 else _Part.joined(parts)
         self.rows = part.rows
         self.tables, self.table_of = tables.take(block, part.rows, part.ids)
@@ -167,8 +167,8 @@ class Images:
                 limits.append(limits[-1] + len(pieces[-1]))
                 room -= len(pieces[-1])
                 at += 1
-            places = np.array(limits, dtype=np.int64)
-            yield chosen[begin:at], np.concatenate(pieces), places[:-1], places[1:] - np.array(is_wrong)
+            offsets = np.array(limits, dtype=np.int64)
+            yield chosen[begin:at], np.concatenate(pieces), offsets[:-1], offsets[1:] - np.array(is_wrong)
 
     @property
     def is_packed(self) -> Any:
@@ -223,7 +223,7 @@ class _Part(NamedTuple):
     images_size: Any
 
     @classmethod
-    def of(cls, block: Block, kind: int, judge: Judge) -> _Part:
+    def of(cls, block: Block, kind: int, validator: BodyValidator) -> _Part:
         rows, body = block.rows_of(kind), block.body(kind)
         count = len(rows)
 
@@ -242,7 +242,7 @@ class _Part(NamedTuple):
         # Rows from before 5.1.16 have a record of the server's own, which has no extra data.
         fits = body.fits & ("len_extra_data" in body)
         if "extra_data" in body and (has_extra := fits & (body.ranges("extra_data")[1] > 0)).any():
-            fits &= ~has_extra | judge.accepts(block, kind, has_extra)
+            fits &= ~has_extra | validator.accepts(block, kind, has_extra)
         return cls(
             rows,
             body.numbers(_ID).astype(np.int64),
@@ -301,16 +301,16 @@ class Found(NamedTuple):
 
 def _pieces(found: Found) -> Iterator[Found]:
     """Rows of very large events in batches of some size; an update stays whole."""
-    places = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
-    steps = np.arange(places[0], places[-1], _MAX_BYTES)[1:]
-    cuts = np.searchsorted(places, steps)
-    cuts = np.unique(cuts + (found.changes[np.minimum(cuts, len(places) - 1)] == AFTER))
-    limits = [0, *cuts[(cuts > 0) & (cuts < len(places))].tolist(), len(places)]
+    offsets = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
+    steps = np.arange(offsets[0], offsets[-1], _MAX_BYTES)[1:]
+    boundaries = np.searchsorted(offsets, steps)
+    boundaries = np.unique(boundaries + (found.changes[np.minimum(boundaries, len(offsets) - 1)] == AFTER))
+    limits = [0, *boundaries[(boundaries > 0) & (boundaries < len(offsets))].tolist(), len(offsets)]
     for begin, end in pairwise(limits):
         yield found.part(begin, end)
 
 
-class MisfitError(Exception):
+class MismatchError(Exception):
     """An event (its number in `Images`) does not follow its table map; all rows before it are found."""
 
     def __init__(self, index: int) -> None:
@@ -342,7 +342,7 @@ def walk(images: Images, chosen: NDArray[np.int64], width: int, max_rows: int = 
         joined = Joined.of(programs, program_of[events])
         yield from _walk(data, begins, ends, events, joined, width, max_rows)
     if len(wrong):
-        raise MisfitError(int(chosen[wrong[0]]))
+        raise MismatchError(int(chosen[wrong[0]]))
 
 
 class Joined(NamedTuple):
@@ -385,15 +385,15 @@ def _walk(
         count = find(data, begins, ends, events, *programs, state, starts, *found)
         of_rows, in_event, changes, options = (values[:count] for values in found)
         reason = int(state[3])
-        if reason == MISFIT:
+        if reason == MISMATCH:
             # Rows of the event that does not fit are not told.
             count = int(np.searchsorted(of_rows, events[state[0]]))
             of_rows, in_event, changes, options = (values[:count] for values in found)
         if count:
             whole = Found(data, starts[:, :count], of_rows, in_event, changes, options)
             yield from _pieces(whole) if work > _MAX_BYTES else (whole,)
-        if reason == MISFIT:
-            raise MisfitError(int(events[int(state[0])]))
+        if reason == MISMATCH:
+            raise MismatchError(int(events[int(state[0])]))
         if reason != FULL:
             return
         state[3] = 1

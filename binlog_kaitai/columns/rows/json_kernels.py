@@ -169,7 +169,7 @@ def string_at(data: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def is_behind(data: Any, start: int, length: int, before: int, length_before: int) -> Any:
+def is_after(data: Any, start: int, length: int, before: int, length_before: int) -> Any:
     """Whether a key comes after another: they are in order of length, then of bytes."""
     if length != length_before:
         return length > length_before
@@ -260,7 +260,7 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
                 left -= length
                 if left < 0 or key + length > end:
                     return LEFT
-                if not is_behind(data, key, length, stack[level + 3], stack[level + 4]):
+                if not is_after(data, key, length, stack[level + 3], stack[level + 4]):
                     return LEFT
                 stack[level + 3] = key
                 stack[level + 4] = length

@@ -101,8 +101,8 @@ class Origins:
             elif kind in ROWS_TYPES and "is_statement_end" in (body := block.body(kind)):
                 last = rows[body.numbers("is_statement_end").astype(np.bool_)]
                 changes[last + 1] = np.where(changes[last + 1] < 0, len(block), changes[last + 1])
-        places = np.where(changes >= 0, np.arange(len(block) + 1), -1)
-        held = np.append(changes, len(block) + 1)[np.maximum.accumulate(places)]
+        offsets = np.where(changes >= 0, np.arange(len(block) + 1), -1)
+        held = np.append(changes, len(block) + 1)[np.maximum.accumulate(offsets)]
         self._statement = _json_at(block, pool, int(first[held[-1]]), int(second[held[-1]]))
         held = held[:-1]
         return Column(TEXT, first[held], second[held], by_event=True)

@@ -64,7 +64,7 @@ HOW, SIZE, NUMBER, MORE, MORE_END, STARTS, VALUES, BITS, STATES, LINE = range(10
 TIMES_OF_ALL_KINDS = (DATES, TIMES, DATETIMES, TIMESTAMPS, TIMES2, DATETIMES2, TIMESTAMPS2)
 
 #: What is told of a column: how many values there are not, how many are odd, the length of all strings.
-NULLS, ODD, TOTAL, TOLD = range(4)
+NULLS, INVALID, TOTAL, RESULTS = range(4)
 
 #: Rows that are read at a time, a multiple of 8.
 STEP = 1024
@@ -107,7 +107,7 @@ def read_columns(
     out8: Any,
     signed4: Any,
     signed8: Any,
-    told: Any,
+    results: Any,
 ) -> None:
     """Read `count` values of each of some columns.
 
@@ -131,12 +131,12 @@ def read_columns(
             number = plan[line, NUMBER]
             cells = starts[plan[line, STARTS] + begin : plan[line, STARTS] + end]
             bits = plan[line, BITS]
-            told[line, NULLS] += mark_valid(cells, out[bits + (begin >> 3) : bits + ((end + 7) >> 3)])
+            results[line, NULLS] += mark_valid(cells, out[bits + (begin >> 3) : bits + ((end + 7) >> 3)])
             groups = more[plan[line, MORE] : plan[line, MORE_END]]
             first = plan[line, VALUES] + begin
             last = plan[line, VALUES] + end
             states = out[plan[line, STATES] + begin : plan[line, STATES] + end]
-            odd = 0
+            invalid = 0
             if how == BYTES:
                 read_bytes(data, cells, out[first:last])
             elif how == PAIRS:
@@ -152,34 +152,36 @@ def read_columns(
             elif how == YEARS:
                 read_years(data, cells, out2[first:last])
             elif how == DATES:
-                odd = read_dates(data, cells, signed4[first:last], states)
+                invalid = read_dates(data, cells, signed4[first:last], states)
             elif how == TIMES:
-                odd = read_times(data, cells, signed8[first:last], states)
+                invalid = read_times(data, cells, signed8[first:last], states)
             elif how == DATETIMES:
-                odd = read_datetimes(data, cells, signed8[first:last], states)
+                invalid = read_datetimes(data, cells, signed8[first:last], states)
             elif how == TIMESTAMPS:
-                odd = read_timestamps(data, cells, signed8[first:last], states)
+                invalid = read_timestamps(data, cells, signed8[first:last], states)
             elif how == TIMES2:
-                odd = read_times2(data, cells, size, number, signed8[first:last], states)
+                invalid = read_times2(data, cells, size, number, signed8[first:last], states)
             elif how == DATETIMES2:
-                odd = read_datetimes2(data, cells, size, number, signed8[first:last], states)
+                invalid = read_datetimes2(data, cells, size, number, signed8[first:last], states)
             elif how == TIMESTAMPS2:
-                odd = read_timestamps2(data, cells, size, number, signed8[first:last], states)
+                invalid = read_timestamps2(data, cells, size, number, signed8[first:last], states)
             elif how == DECIMALS:
-                odd = read_decimals(data, cells, groups, out8[2 * first : 2 * last])
+                invalid = read_decimals(data, cells, groups, out8[2 * first : 2 * last])
             elif how == LONG_DECIMALS:
-                odd = read_long_decimals(data, cells, groups, out4[8 * first : 8 * last])
+                invalid = read_long_decimals(data, cells, groups, out4[8 * first : 8 * last])
             elif how == MEMBERS:
-                odd = number_members(data, cells, size, groups, signed4[first:last])
+                invalid = number_members(data, cells, size, groups, signed4[first:last])
             elif how == STRINGS:
-                told[line, TOTAL] = measure(
-                    data, cells, size, number, told[line, TOTAL], signed4[first + 1 : last + 1]
+                results[line, TOTAL] = measure(
+                    data, cells, size, number, results[line, TOTAL], signed4[first + 1 : last + 1]
                 )
-            told[line, ODD] += odd
+            results[line, INVALID] += invalid
 
 
 @kernel
-def copy_columns(data: Any, starts: Any, count: int, plan: Any, offsets: Any, places: Any, out: Any) -> None:
+def copy_columns(
+    data: Any, starts: Any, count: int, plan: Any, offsets: Any, positions: Any, out: Any
+) -> None:
     """Copy the strings of some columns, whose offsets `read_columns` has made, to their places in `out`.
 
     There is one place more, of the end; 16 bytes behind each column are written to.
@@ -189,4 +191,4 @@ def copy_columns(data: Any, starts: Any, count: int, plan: Any, offsets: Any, pl
         for line in range(plan.shape[0]):
             cells = starts[plan[line, STARTS] + begin : plan[line, STARTS] + end]
             own = offsets[plan[line, VALUES] + begin : plan[line, VALUES] + end + 1]
-            copy_values(data, cells, plan[line, SIZE], own, out[places[line] : places[line + 1]])
+            copy_values(data, cells, plan[line, SIZE], own, out[positions[line] : positions[line + 1]])

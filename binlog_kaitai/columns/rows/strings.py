@@ -136,11 +136,11 @@ def padded(cells: Cells, kind: Any) -> Any:
 
 
 def _recoded(cells: Cells, kind: Any, data: Any, offsets: Any, sizes: Any, characters: Any) -> Any:
-    places = np.empty(len(offsets), dtype=np.int64)
-    measure_recoded.run(data, offsets, sizes, places)
-    out = np.empty(int(places[-1]), dtype=np.uint8)
+    positions = np.empty(len(offsets), dtype=np.int64)
+    measure_recoded.run(data, offsets, sizes, positions)
+    out = np.empty(int(positions[-1]), dtype=np.uint8)
     recode.run(data, sizes, characters, out)
-    return of_bytes(cells, kind, out, places)
+    return of_bytes(cells, kind, out, positions)
 
 
 @cache

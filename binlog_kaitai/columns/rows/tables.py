@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
@@ -94,7 +94,7 @@ class Tables:
         self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
         self._tables: dict[tuple[bytes, bool], tuple[int, Table | BinlogError]] = {}
         self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block that cannot be read
-        self.judge = Judge()  # of what rows events say besides their rows
+        self.validator = BodyValidator()  # of what rows events say besides their rows
         self._changes = 0  # statements that may have changed a definition
 
     def take(self, block: Block, rows: Any, ids: Any) -> tuple[list[Table | BinlogError], Any]:
@@ -119,9 +119,9 @@ class Tables:
         earlier = list(self._known)
         # An earlier block's table maps stand before this block's first event.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
-        places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
-        found = newest_before(all_ids, places, rows, ids, len(block) + 2)
-        found = in_force(found, places, rows, closed)
+        offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
+        found = newest_before(all_ids, offsets, rows, ids, len(block) + 2)
+        found = in_force(found, offsets, rows, closed)
         numbers: dict[int, int] = {}
         choices = [*self._known.values(), *made]
         distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
@@ -182,7 +182,7 @@ class Tables:
         try:
             table_map: TableMapEvent = block.event(row).body
             names = table_map.schema_name, table_map.table_name
-            found = self.definitions.fit(*names, table_map)
+            found = self.definitions.match(*names, table_map)
             definition = found if isinstance(found, TableDefinition) else None
             mismatch = found.reason if isinstance(found, DefinitionMismatch) else ""
             made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
@@ -223,9 +223,9 @@ def times_closed(block: Block, framing: Any = None) -> Any:
     return np.cumsum(closes)
 
 
-def in_force(found: Any, places: Any, rows: Any, closed: Any) -> Any:
+def in_force(found: Any, offsets: Any, rows: Any, closed: Any) -> Any:
     """The table maps of rows events, but -1 for those after which tables were closed."""
-    at = places[found] if len(places) else found
+    at = offsets[found] if len(offsets) else found
     since = np.where(at >= 0, closed[at], 0)
     return np.where(closed[rows] == since, found, -1)
 
@@ -247,8 +247,8 @@ def statements_in(
         starts, lengths = body.ranges("query")
         # What the layout does not fit is read by the grammar, which may find that it is damaged.
         found += rows[~body.fits].tolist()
-        places = rows[body.fits], starts[body.fits], lengths[body.fits]
-        for row, start, length in zip(*(values.tolist() for values in places), strict=True):
+        offsets = rows[body.fits], starts[body.fits], lengths[body.fits]
+        for row, start, length in zip(*(values.tolist() for values in offsets), strict=True):
             if may_matter(bytes(block.data[start : start + min(length, _BEGINNING)])):
                 found.append(row)
     return sorted(found)
@@ -299,14 +299,14 @@ def match_near(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
     -------
     Whether there are none of these.
     """
-    behind, is_done = 0, True
+    after, is_done = 0, True
     for index in range(rows.shape[0]):
-        while behind < maps.shape[0] and maps[behind] < rows[index]:
-            behind += 1
-        while behind > 0 and maps[behind - 1] >= rows[index]:
-            behind -= 1
-        found = _NONE if behind <= _NEAR else _FAR
-        for number in range(max(behind - _NEAR, 0), behind):
+        while after < maps.shape[0] and maps[after] < rows[index]:
+            after += 1
+        while after > 0 and maps[after - 1] >= rows[index]:
+            after -= 1
+        found = _NONE if after <= _NEAR else _FAR
+        for number in range(max(after - _NEAR, 0), after):
             if map_ids[number] == ids[index]:
                 found = number
         out[index] = found
@@ -314,15 +314,15 @@ def match_near(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
     return is_done
 
 
-def newest_before(ids: Any, places: Any, rows: Any, wanted: Any, span: int) -> Any:
+def newest_before(ids: Any, offsets: Any, rows: Any, wanted: Any, span: int) -> Any:
     """For each rows event the number of the last entry with its id that lies before it; -1 for none."""
     if not len(ids):
         return np.full(len(rows), -1, dtype=np.int64)
     found = np.empty(len(rows), dtype=np.int64)
-    if match_near.run(rows, wanted, places, ids, found):
+    if match_near.run(rows, wanted, offsets, ids, found):
         return found
     known, ranks = np.unique(ids, return_inverse=True)
-    keys = ranks.reshape(-1) * span + places + 1
+    keys = ranks.reshape(-1) * span + offsets + 1
     order = np.argsort(keys, kind="stable")
     ranked = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     at = np.searchsorted(keys[order], ranked * span + rows + 1) - 1

@@ -49,7 +49,7 @@ def days_of(year: int, month: int, day: int) -> int:
 def read_dates(data: Any, starts: Any, out: Any, states: Any) -> int:
     """DATE, as days since 1970-01-01."""
     last = data.shape[0] - 3
-    odd = 0
+    invalid = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         out[index] = 0
@@ -60,17 +60,17 @@ def read_dates(data: Any, starts: Any, out: Any, states: Any) -> int:
         days = days_of(year, month, day)
         if days < -1_000_000:
             states[index] = ZERO
-            odd += 1
+            invalid += 1
         else:
             out[index] = days
-    return odd
+    return invalid
 
 
 @kernel
 def read_datetimes2(data: Any, starts: Any, size: int, digits: int, out: Any, states: Any) -> int:
     """DATETIME since 5.6.4, `size` bytes, as microseconds since 1970-01-01 in no zone."""
     last = data.shape[0] - size
-    odd = 0
+    invalid = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         out[index] = 0
@@ -81,20 +81,20 @@ def read_datetimes2(data: Any, starts: Any, size: int, digits: int, out: Any, st
         days = days_of(year, month, day)
         if microsecond >= _SECOND:
             states[index] = WRONG
-            odd += 1
+            invalid += 1
         elif days < -1_000_000 or hour > 23 or minute > 59 or second > 59:
             states[index] = ZERO
-            odd += 1
+            invalid += 1
         else:
             out[index] = days * _DAY + (hour * 3600 + minute * 60 + second) * _SECOND + microsecond
-    return odd
+    return invalid
 
 
 @kernel
 def read_timestamps2(data: Any, starts: Any, size: int, digits: int, out: Any, states: Any) -> int:
     """TIMESTAMP since 5.6.4, `size` bytes, as microseconds since 1970-01-01 UTC."""
     last = data.shape[0] - size
-    odd = 0
+    invalid = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         out[index] = 0
@@ -104,20 +104,20 @@ def read_timestamps2(data: Any, starts: Any, size: int, digits: int, out: Any, s
         seconds, microsecond = timestamp2(data, start, digits)
         if microsecond >= _SECOND:
             states[index] = WRONG
-            odd += 1
+            invalid += 1
         elif seconds == 0:
             states[index] = ZERO
-            odd += 1
+            invalid += 1
         else:
             out[index] = seconds * _SECOND + microsecond
-    return odd
+    return invalid
 
 
 @kernel
 def read_times2(data: Any, starts: Any, size: int, digits: int, out: Any, states: Any) -> int:
     """TIME since 5.6.4, `size` bytes, as microseconds."""
     last = data.shape[0] - size
-    odd = 0
+    invalid = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         out[index] = 0
@@ -127,18 +127,18 @@ def read_times2(data: Any, starts: Any, size: int, digits: int, out: Any, states
         _, is_negative, hour, minute, second, microsecond = time2(data, start, digits)
         if microsecond >= _SECOND or minute > 59 or second > 59:
             states[index] = WRONG
-            odd += 1
+            invalid += 1
         else:
             length = (hour * 3600 + minute * 60 + second) * _SECOND + microsecond
             out[index] = -length if is_negative else length
-    return odd
+    return invalid
 
 
 @kernel
 def read_times(data: Any, starts: Any, out: Any, states: Any) -> int:
     """TIME before 5.6.4, as microseconds."""
     last = data.shape[0] - 3
-    odd = 0
+    invalid = 0
     for index in range(starts.shape[0]):
         out[index] = 0
         states[index] = FINE
@@ -148,18 +148,18 @@ def read_times(data: Any, starts: Any, out: Any, states: Any) -> int:
         is_negative, hour, minute, second = time(data, start)
         if minute > 59 or second > 59:
             states[index] = WRONG
-            odd += 1
+            invalid += 1
         else:
             length = (hour * 3600 + minute * 60 + second) * _SECOND
             out[index] = -length if is_negative else length
-    return odd
+    return invalid
 
 
 @kernel
 def read_datetimes(data: Any, starts: Any, out: Any, states: Any) -> int:
     """DATETIME before 5.6.4, as microseconds since 1970-01-01 in no zone."""
     last = data.shape[0] - 8
-    odd = 0
+    invalid = 0
     for index in range(starts.shape[0]):
         out[index] = 0
         states[index] = FINE
@@ -170,17 +170,17 @@ def read_datetimes(data: Any, starts: Any, out: Any, states: Any) -> int:
         days = days_of(year, month, day)
         if days < -1_000_000 or hour > 23 or minute > 59 or second > 59:
             states[index] = ZERO
-            odd += 1
+            invalid += 1
         else:
             out[index] = days * _DAY + (hour * 3600 + minute * 60 + second) * _SECOND
-    return odd
+    return invalid
 
 
 @kernel
 def read_timestamps(data: Any, starts: Any, out: Any, states: Any) -> int:
     """TIMESTAMP before 5.6.4, as microseconds since 1970-01-01 UTC."""
     last = data.shape[0] - 4
-    odd = 0
+    invalid = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         out[index] = 0
@@ -190,7 +190,7 @@ def read_timestamps(data: Any, starts: Any, out: Any, states: Any) -> int:
         seconds = timestamp(data, start)
         if seconds == 0:
             states[index] = ZERO
-            odd += 1
+            invalid += 1
         else:
             out[index] = seconds * _SECOND
-    return odd
+    return invalid

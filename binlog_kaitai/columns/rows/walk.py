@@ -16,7 +16,7 @@ from binlog_kaitai.columns.kernel.decoders import (
 )
 
 #: Why `locate` stopped: all events are done, there is no more room, an event does not fit its table map.
-DONE, FULL, MISFIT = 0, 1, 2
+DONE, FULL, MISMATCH = 0, 1, 2
 
 #: In place of where a value begins: it is NULL, or not in the image.
 NULL, ABSENT = -1, -2
@@ -98,7 +98,7 @@ def locate(
             has_bytes = has_bytes or partials[program] >= 0
             if at < 0 or at > end or end > data.shape[0] or (at < end) != has_bytes:
                 state[0] = event
-                state[3] = MISFIT
+                state[3] = MISMATCH
                 return rows
         while at < end or (number == 0 and begins[event] == end):
             if rows + 2 > room:
@@ -121,11 +121,11 @@ def locate(
                 if side and partials[program] >= 0:
                     is_wrong = at >= end
                     if not is_wrong:
-                        is_valid, is_none, behind = value_options(data, at)
-                        is_wrong = is_none or not is_valid or behind > end
+                        is_valid, is_none, after = value_options(data, at)
+                        is_wrong = is_none or not is_valid or after > end
                     if not is_wrong:
                         is_set = has_partial_bits(data, at)
-                        at = behind
+                        at = after
                         if is_set:
                             options[row] = at
                             at += partials[program]
@@ -157,7 +157,7 @@ def locate(
                     step += 1
                 if is_wrong:
                     state[0] = event
-                    state[3] = MISFIT
+                    state[3] = MISMATCH
                     return rows
                 row += 1
             rows = row

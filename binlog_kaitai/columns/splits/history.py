@@ -19,7 +19,7 @@ from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.splits.split_points import Cut, Log
+from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
 from binlog_kaitai.core.grammar import TableMapEvent
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.first_words import may_matter_bytes
@@ -38,7 +38,7 @@ class _Seen(NamedTuple):
     def show(self, definitions: Any) -> None:
         """Let definitions take it in."""
         if isinstance(self.body, TableMapEvent):
-            definitions.fit(self.body.schema_name, self.body.table_name, self.body)
+            definitions.match(self.body.schema_name, self.body.table_name, self.body)
         else:
             definitions.observe_query(self.body)
 
@@ -72,7 +72,7 @@ class LateDefinitions(Definitions):
         self._waiting.append(_Seen(body))
         return True
 
-    def fit(
+    def match(
         self, schema_name: str, table_name: str, table_map: Any = None
     ) -> TableDefinition | DefinitionMismatch | None:
         """As in `Definitions`."""
@@ -85,7 +85,7 @@ class LateDefinitions(Definitions):
             for seen in self._waiting:
                 seen.show(super())
             self._waiting = []
-        return super().fit(schema_name, table_name, table_map)
+        return super().match(schema_name, table_name, table_map)
 
     def _tells_all(self, table_map: TableMapEvent) -> bool:
         columns = (schema := Schema.of(table_map)).columns
@@ -112,7 +112,7 @@ class _Recorder(Definitions):
             self._seen.append(_Seen(body))
         return matters
 
-    def fit(self, schema_name: str, table_name: str, table_map: Any = None) -> None:
+    def match(self, schema_name: str, table_name: str, table_map: Any = None) -> None:
         # One name with capital letters tells that case matters, see `Definitions`.
         if not self._is_spelled and table_map is not None and table_name != table_name.lower():
             self._is_spelled = True
@@ -122,7 +122,7 @@ class _Recorder(Definitions):
 class _Known(NamedTuple):
     """What of one log matters to definitions, up to a cut or (None) in all."""
 
-    until: Cut | None
+    until: SplitPoint | None
     seen: list[_Seen]
 
 
@@ -136,7 +136,7 @@ def definitions_before(
     logs: Sequence[tuple[object, AbstractContextManager[Log]]],
     key: object,
     log: Log,
-    cut: Cut,
+    cut: SplitPoint,
     ddl: str | None,
 ) -> Definitions:
     """The definitions at a cut of a log.
@@ -155,13 +155,15 @@ def definitions_before(
     BinlogError
         A log cannot be opened.
     """
-    definitions = _behind(logs, ddl)
+    definitions = _definitions_after(logs, ddl)
     for seen in _seen(key, nullcontext(log), cut):
         seen.show(definitions)
     return definitions
 
 
-def _behind(logs: Sequence[tuple[object, AbstractContextManager[Log]]], ddl: str | None) -> Definitions:
+def _definitions_after(
+    logs: Sequence[tuple[object, AbstractContextManager[Log]]], ddl: str | None
+) -> Definitions:
     """The definitions at the end of some logs; goes on where it has been up to."""
     keys = tuple(key for key, _ in logs)
     known = [one for text, one in _ends if text == ddl and keys[: len(one)] == one]
@@ -177,13 +179,13 @@ def _behind(logs: Sequence[tuple[object, AbstractContextManager[Log]]], ddl: str
     return definitions
 
 
-def _seen(key: object, opened: AbstractContextManager[Log], until: Cut | None) -> Sequence[_Seen]:
+def _seen(key: object, opened: AbstractContextManager[Log], until: SplitPoint | None) -> Sequence[_Seen]:
     """What matters in a log up to a cut, or in all of it; goes on where it has been up to."""
     place = -1 if until is None else until.position
     found = _known.get((key, place))
     if found is None:
         earlier = [at for one, at in _known if one == key and 0 <= at < (place if place >= 0 else at + 1)]
-        start = _known[key, max(earlier)] if earlier else _Known(Cut(0, ()), [])
+        start = _known[key, max(earlier)] if earlier else _Known(SplitPoint(0, ()), [])
         with opened as log:
             found = _read_on(log, start, until)
         _known[key, place] = found
@@ -193,7 +195,7 @@ def _seen(key: object, opened: AbstractContextManager[Log], until: Cut | None) -
     return found.seen
 
 
-def _read_on(log: Log, known: _Known, until: Cut | None) -> _Known:
+def _read_on(log: Log, known: _Known, until: SplitPoint | None) -> _Known:
     seen = list(known.seen)
     recorder, nothing = _Recorder(seen), np.zeros(0, dtype=np.int64)
     tables = Tables(recorder)

@@ -105,11 +105,11 @@ def _pass_over(
             if following is None or (stop is not None and following >= stop):
                 yield Gap(at, TO_THE_END if stop is None else stop, error)
                 return None
-            cut = log.first_cut(following, stop)
-            behind = stop if cut is None else cut.position
+            cut = log.first_split_point(following, stop)
+            after = stop if cut is None else cut.position
             if len(pieces) >= _MAX_PIECES or wanted.view == "transactions":
                 # A transaction with damage is one that is not whole; the reader has told what it knows.
-                following = behind if behind is not None else log.size
+                following = after if after is not None else log.size
             # Where framing is lost, how that showed depends on how far was read.
             if isinstance(error, (FramingError, TruncatedError)):
                 error = FramingError("incomplete event", file=split.file.path, position=at)
@@ -117,8 +117,8 @@ def _pass_over(
             knows_gtid &= _tells_its_end(log, at, following)
             pieces = (*pieces, (start, at))
             start = following
-            if following != behind:
-                rest = part._replace(pieces=(*pieces, (following, behind)))
+            if following != after:
+                rest = part._replace(pieces=(*pieces, (following, after)))
                 found = yield from _read_rest(split, _Rest(rest, following, knows_gtid), wanted)
                 if found is not None:
                     error = found

@@ -1,8 +1,8 @@
 """Parts of logs to be read apart from each other, and together as one.
 
 A split is a range of bytes. It owns the transactions that begin inside it: its reader finds the first of them
-by itself, and reads past the end of the split to finish the last. Where the log is cut is told by `cuts`; the
-rows of all splits of some logs are the rows of the logs, whatever the size of the splits.
+and reads past the end of the split to finish the last. `split_points` says where the log is cut. The splits
+of some logs hold the rows of those logs, whatever the size of the splits.
 
 ::
 
@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions
 from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_before
-from binlog_kaitai.columns.splits.split_points import Cut, Log
+from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
 from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA
@@ -284,12 +284,12 @@ def part_in(log: Log, split: Split) -> Part | None:
     head = log.head
     if split.is_exact:
         formats = log.cut_before(split.start).formats if head.is_relay_log else head.formats
-        start: Cut | None = Cut(split.start, formats if split.start else ())
+        start: SplitPoint | None = SplitPoint(split.start, formats if split.start else ())
         stop: int | None = split.stop
     else:
-        start = log.first_cut(split.start, split.stop)
-        behind = None if split.stop is None or start is None else log.first_cut(split.stop)
-        stop = None if behind is None else behind.position
+        start = log.first_split_point(split.start, split.stop)
+        after = None if split.stop is None or start is None else log.first_split_point(split.stop)
+        stop = None if after is None else after.position
     if start is None:
         return None
     return Part(((start.position, stop),), head.binlog_version, start.formats)
@@ -298,7 +298,7 @@ def part_in(log: Log, split: Split) -> Part | None:
 #: Logs whose cuts are kept.
 _MAX_LOGS = 1 << 10
 
-_cuts: OrderedDict[LogFile, list[Cut]] = OrderedDict()
+_split_points: OrderedDict[LogFile, list[SplitPoint]] = OrderedDict()
 
 
 @contextmanager
@@ -312,10 +312,10 @@ def opened(file: LogFile) -> Iterator[Log]:
     """
     with reading(file.path), source_of(file).open() as stream:
         log = Log(stream, file.path)
-        log.known = _cuts.pop(file, log.known)
-        _cuts[file] = log.known
-        while len(_cuts) > _MAX_LOGS:
-            _cuts.popitem(last=False)
+        log.known = _split_points.pop(file, log.known)
+        _split_points[file] = log.known
+        while len(_split_points) > _MAX_LOGS:
+            _split_points.popitem(last=False)
         yield log
 
 
@@ -330,7 +330,7 @@ def _definitions(
     def load() -> Definitions:
         logs = [(file, opened(file)) for file in _of_one_series(split.file, earlier)]
         with opened(split.file) as log:
-            return definitions_before(logs, split.file, log, Cut(start, part.formats), ddl)
+            return definitions_before(logs, split.file, log, SplitPoint(start, part.formats), ddl)
 
     is_known = False
     with suppress(BinlogError), opened(split.file) as log:

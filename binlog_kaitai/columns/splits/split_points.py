@@ -60,7 +60,7 @@ _MAX_HEAD_EVENTS = 64
 _STRIDE = 1 << 20
 
 
-class Head(NamedTuple):
+class LogHeader(NamedTuple):
     """What the start of a log tells of all of it.
 
     Attributes
@@ -96,7 +96,7 @@ class Head(NamedTuple):
         return context_of(Part((), self.binlog_version, self.formats))
 
 
-def read_head(stream: BinaryIO, name: str) -> Head:
+def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
     """The head of a log that errors call by this name, from a stream that can seek.
 
     Raises
@@ -138,10 +138,10 @@ def read_head(stream: BinaryIO, name: str) -> Head:
         is_encrypted |= kind == EventType.start_encryption_event and not is_plain
         position += header.len_event
     has_gtids = kind in GTID_TYPES
-    return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
+    return LogHeader(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
 
 
-class Cut(NamedTuple):
+class SplitPoint(NamedTuple):
     """A place where a log can be cut, and the format descriptions in force there."""
 
     position: int
@@ -160,13 +160,13 @@ class Log:
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream = stream
         self.name = name
-        self.head = read_head(stream, name)
+        self.head = read_log_header(stream, name)
         self._context = self.head.context()
         self._context.has_exact_positions &= not self.head.is_relay_log
         is_checksummed = self._context.layout.is_checksummed
         self._can_resync = self._context.has_exact_positions and self.head.has_gtids and is_checksummed
         #: Cuts that following from the start has found, some for each stretch; the start itself is one.
-        self.known = [Cut(0, ())]
+        self.known = [SplitPoint(0, ())]
 
     @cached_property
     def size(self) -> int:
@@ -178,7 +178,7 @@ class Log:
         """Finds whole events in it."""
         return Search(self.stream)
 
-    def first_cut(self, start: int, stop: int | None = None) -> Cut | None:
+    def first_split_point(self, start: int, stop: int | None = None) -> SplitPoint | None:
         """The first cut at or behind `start` and before `stop`; None if there is none.
 
         The start of the log is one.
@@ -193,29 +193,29 @@ class Log:
                 return cut
         return self._from_known(start, stop)
 
-    def cut_before(self, position: int) -> Cut:
+    def cut_before(self, position: int) -> SplitPoint:
         """The last cut at or before an event's offset, by the events before it."""
         found = self._known_before(position)
-        for cut in self.cuts(found, position + 1):
+        for cut in self.split_points(found, position + 1):
             if cut.position > position:
                 break
             found = cut
         return found
 
-    def cuts(self, start: Cut, stop: int | None = None) -> Iterator[Cut]:
+    def split_points(self, start: SplitPoint, stop: int | None = None) -> Iterator[SplitPoint]:
         """All cuts behind one, about up to `stop`; damage is passed over."""
-        formats, follower = start.formats, CutFinder(self.head)
+        formats, follower = start.formats, SplitPointFinder(self.head)
         for block in self.blocks(start, stop):
             if isinstance(block, Gap):
-                follower = CutFinder(self.head, is_sure=False)
+                follower = SplitPointFinder(self.head, is_sure=False)
                 continue
             for position in follower.take(block):
                 if position > start.position:
-                    yield Cut(position, formats)
+                    yield SplitPoint(position, formats)
             if block.is_special and block.types[0] == EventType.format_description_event:
                 formats = (*formats[:1], block.raw(0))
 
-    def blocks(self, start: Cut, stop: int | None = None) -> Iterator[Block | Gap]:
+    def blocks(self, start: SplitPoint, stop: int | None = None) -> Iterator[Block | Gap]:
         """The events from a cut on that can be framed, about up to `stop`, and what cannot."""
         at = start.position
         self.stream.seek(at)
@@ -232,22 +232,22 @@ class Log:
         """Where the next whole event after a damaged one begins; None if there is none."""
         return self.search.after(position, self._context)
 
-    def _by_resync(self, start: int, stop: int | None) -> tuple[bool, Cut | None]:
+    def _by_resync(self, start: int, stop: int | None) -> tuple[bool, SplitPoint | None]:
         """Whether the answer is sure, and the answer."""
         at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._context.layout)
         if at is None:
             return False, None
-        formats, follower = self.head.formats, CutFinder(self.head)
+        formats, follower = self.head.formats, SplitPointFinder(self.head)
         part = Part(((at, None),), self.head.binlog_version, formats)
         reader = PartReader(self.stream, part, self.name, block_size=_BLOCK)
-        cut: Cut | None = None
+        cut: SplitPoint | None = None
         try:
             for block in reader:
                 if (checksums.check(block) == BAD).any() or block.is_special:
                     return False, None
                 positions = follower.take(block)
-                if cut is None and (at_or_behind := [one for one in positions if one >= start]):
-                    cut = Cut(at_or_behind[0], formats)
+                if cut is None and (at_or_after := [one for one in positions if one >= start]):
+                    cut = SplitPoint(at_or_after[0], formats)
                 proven = reader.position - PROOF
                 if cut is not None and proven >= cut.position:
                     return True, _before(cut, stop)
@@ -256,14 +256,14 @@ class Log:
             end = reader.end()
         except BinlogError:
             return False, None
-        return end is not None and end.bytes_behind == 0, _before(cut, stop)
+        return end is not None and end.bytes_after == 0, _before(cut, stop)
 
-    def _known_before(self, start: int) -> Cut:
+    def _known_before(self, start: int) -> SplitPoint:
         at = bisect_right(self.known, start, key=lambda cut: cut.position)
         return self.known[max(at - 1, 0)]
 
-    def _from_known(self, start: int, stop: int | None) -> Cut | None:
-        for cut in self.cuts(self._known_before(start), stop):
+    def _from_known(self, start: int, stop: int | None) -> SplitPoint | None:
+        for cut in self.split_points(self._known_before(start), stop):
             if cut.position >= self.known[-1].position + _STRIDE:
                 self.known.append(cut)
             if cut.position >= start:
@@ -271,11 +271,11 @@ class Log:
         return None
 
 
-def _before(cut: Cut | None, stop: int | None) -> Cut | None:
+def _before(cut: SplitPoint | None, stop: int | None) -> SplitPoint | None:
     return cut if cut is None or stop is None or cut.position < stop else None
 
 
-class CutFinder:
+class SplitPointFinder:
     """Finds the cuts in one block after another.
 
     Parameters
@@ -285,7 +285,7 @@ class CutFinder:
         transaction.
     """
 
-    def __init__(self, head: Head, *, is_sure: bool = True) -> None:
+    def __init__(self, head: LogHeader, *, is_sure: bool = True) -> None:
         self._has_gtids = head.has_gtids
         self._boundaries = Boundaries()
         self._is_sure = is_sure

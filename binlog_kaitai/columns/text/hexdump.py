@@ -49,14 +49,14 @@ class Style(NamedTuple):
     fields: tuple[int, ...]
     head: bytes
     gaps: tuple[bytes, ...]
-    behind_header: bytes
+    after_header: bytes
     gap: bytes
     end: bytes
     end_without_lines: bytes
 
     def packed(self) -> bytes:
         """The style as `put_hexdump` takes it."""
-        texts = self.head, *self.gaps, self.behind_header, self.gap, self.end, self.end_without_lines
+        texts = self.head, *self.gaps, self.after_header, self.gap, self.end, self.end_without_lines
         numbers = self.fill + bytes([self.width, *self.fields])
         return self.letters + numbers + b"".join(bytes([len(text)]) + text for text in texts)
 
@@ -100,13 +100,13 @@ def put_hexdump(
         return -2
     text = place + _TEXTS_AT
     at = _put_text(style, text, out, at)
-    text = _behind(style, text)
+    text = _after(style, text)
     fill = np.int64(style[place + _FILL_AT])
     at = _put_position(position, fill, out, at)
     byte: Any = start
     for field in range(6):
         at = _put_text(style, text, out, at)
-        text = _behind(style, text)
+        text = _after(style, text)
         for step in range(style[place + _FIELDS_AT + field]):
             if step:
                 out[at] = 32
@@ -114,12 +114,12 @@ def put_hexdump(
             at = _put_byte(np.int64(data[byte]), out, at)
             byte += 1
     at = _put_text(style, text, out, at)
-    gap = _behind(style, text)
-    end = _behind(style, gap)
+    gap = _after(style, text)
+    end = _after(style, gap)
     width = np.int64(style[place + _WIDTH_AT])
     left: Any = start + size - byte
     if left == 0:
-        return _put_text(style, _behind(style, end), out, at)
+        return _put_text(style, _after(style, end), out, at)
     while left > 0:
         count = left if left < WIDTH else np.int64(WIDTH)
         out[at] = 35
@@ -145,7 +145,7 @@ def put_hexdump(
     return _put_text(style, end, out, at)
 
 
-def _behind(style: Any, text: Any) -> Any:
+def _after(style: Any, text: Any) -> Any:
     return text + 1 + np.int64(style[text])
 
 

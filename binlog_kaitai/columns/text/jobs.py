@@ -11,7 +11,7 @@ from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import is_null, len_null_bits, length_prefix
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.text.base64 import LINE, put_base64
-from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISFIT, STATE_SIZE, put_rows
+from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISMATCH, STATE_SIZE, put_rows
 
 #: Kinds of jobs: a text; the base64 of bytes; the rows of images; counting these only; a text and the number
 #: of rows since the last such job, if there were any.
@@ -79,7 +79,7 @@ def put_jobs(
         source = ready.shape[0] if kind in (COPY, ROWS_NUMBER) else data.shape[0]
         state[4] = DONE
         if start < 0 or length < 0 or end > source:
-            state[4] = MISFIT
+            state[4] = MISMATCH
         elif kind == COPY:
             if at + length + 16 > out.shape[0]:
                 state[4] = FULL
@@ -110,10 +110,10 @@ def put_jobs(
                 state[IS_BEGUN] = 1
             program = jobs[job, 3]
             if length == 0 or program < 0 or program >= images.shape[0]:
-                state[4] = MISFIT
+                state[4] = MISMATCH
             elif kind == COUNT:
                 state[5] = count_images(data, start, end, program, images, limits, sizes, prefixes)
-                state[4] = DONE if state[5] >= 0 else MISFIT
+                state[4] = DONE if state[5] >= 0 else MISMATCH
             else:
                 at = put_rows(
                     data,

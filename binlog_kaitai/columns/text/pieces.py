@@ -51,7 +51,7 @@ class ByteTexts(NamedTuple):
 HEX = ByteTexts.of({byte: b"%02X" % byte for byte in range(256)})
 
 
-def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: bytes | None = None) -> Any:
+def written(found: Any, table: ByteTexts, before: bytes, suffix: bytes, empty: bytes | None = None) -> Any:
     """The values of an array of bytes or text by a table, each between two texts.
 
     Parameters
@@ -62,11 +62,11 @@ def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: b
     raw, starts, ends, valid, size = ranges(found)
     count = len(found)
     is_empty = starts == ends if empty is not None else None
-    around = np.zeros((2, 1 + max(len(before), len(behind))), dtype=np.int64)
-    for row, text in enumerate((before, behind)):
+    around = np.zeros((2, 1 + max(len(before), len(suffix))), dtype=np.int64)
+    for row, text in enumerate((before, suffix)):
         around[row, 0] = len(text)
         around[row, 1 : 1 + len(text)] = list(text)
-    room = size * int(table.sizes.max()) + count * (len(before) + len(behind)) + 16
+    room = size * int(table.sizes.max()) + count * (len(before) + len(suffix)) + 16
     out, ending = np.empty(room, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
     total = put_bytes.run(raw, starts, ends, *table, around, out, ending)
     if total < 0:
@@ -102,13 +102,13 @@ def ranges(found: Any) -> Ranges:
     """The texts of an array of bytes or text."""
     _, offsets, data = found.buffers()
     window = slice(found.offset, found.offset + len(found) + 1)
-    places = np.frombuffer(offsets, dtype=np.int32)[window].astype(np.int64)
+    positions = np.frombuffer(offsets, dtype=np.int32)[window].astype(np.int64)
     raw = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
     valid = ~is_null(found) if found.null_count else None
-    starts, ends = places[:-1], places[1:]
+    starts, ends = positions[:-1], positions[1:]
     if valid is not None:
         ends = np.where(valid, ends, starts - 1)
-    return Ranges(raw, starts, ends, valid, int(places[-1] - places[0]))
+    return Ranges(raw, starts, ends, valid, int(positions[-1] - positions[0]))
 
 
 def text_array(data: Any, offsets: Any, valid: Any = None) -> Any:
@@ -183,8 +183,8 @@ def floats(_: Style, cells: Cells, *, is_exact: bool = False) -> Any:
         return texts
     rest = pa.array(values[rows]).cast(pa.string())
     # Zero with a sign and what is no number are null here: the style's `value` writes, or refuses, them.
-    is_odd = pc.or_(pc.equal(rest, "-0"), pc.match_substring_regex(rest, "n|N"))
-    rest = pc.if_else(is_odd, pa.scalar(None, pa.string()), rest)
+    is_special = pc.or_(pc.equal(rest, "-0"), pc.match_substring_regex(rest, "n|N"))
+    rest = pc.if_else(is_special, pa.scalar(None, pa.string()), rest)
     return pc.replace_with_mask(texts, pa.array(is_left), as_bytes(rest))
 
 
@@ -230,8 +230,8 @@ def joined(*pieces: Any) -> Any:
     bases = np.empty(len(arrays), dtype=np.int64)
     parts, size = [np.frombuffer(b"".join(between), dtype=np.uint8)], int(limits[-1])
     for number, array in enumerate(arrays):
-        _, places, data = array.buffers()
-        offsets[number] = np.frombuffer(places, dtype=np.int32)[array.offset : array.offset + count + 1]
+        _, positions, data = array.buffers()
+        offsets[number] = np.frombuffer(positions, dtype=np.int32)[array.offset : array.offset + count + 1]
         begin, end = int(offsets[number, 0]), int(offsets[number, -1])
         bases[number] = size - begin
         if data is not None:

@@ -29,7 +29,7 @@ OTHER, INTEGER, STRING, DOUBLE, FLOAT, DECIMAL, DATE = 0, 1, 2, 3, 4, 5, 6
 DATETIME, TIME, TIMESTAMP, YEAR, ENUM, BITS, JSON = 7, 8, 9, 10, 11, 12, 13
 
 #: Why `put_rows` stopped: nothing is left; no more room; the caller's value; bytes that do not fit.
-DONE, FULL, STOPPED, MISFIT = 0, 1, 2, 3
+DONE, FULL, STOPPED, MISMATCH = 0, 1, 2, 3
 
 #: Most bytes that the text of a value of any kind but STRING, BITS and JSON takes, without what is around it.
 WIDEST = 96
@@ -123,7 +123,7 @@ def put_rows(
                 state[4] = FULL
                 break
             if place + len_null_bits(count) > end:
-                state[4] = MISFIT
+                state[4] = MISMATCH
                 break
             if side == 0 or which == 2:
                 state[5] += 1
@@ -137,15 +137,15 @@ def put_rows(
         status = DONE
         while step < stop:
             front = texts[step, 0]
-            behind = texts[step, 1]
+            suffix = texts[step, 1]
             null = texts[step, 2]
             after = texts[step, 3]
             if is_null(data, null_at, step - first):
                 if at + after - front + 32 > room:
                     status = FULL
                     break
-                copy(pool, front, behind - front, out, at)
-                at += behind - front
+                copy(pool, front, suffix - front, out, at)
+                at += suffix - front
                 copy(pool, null, after - null, out, at)
                 at += after - null
                 step += 1
@@ -154,14 +154,14 @@ def put_rows(
             prefix = prefixes[step]
             length = sizes[step]
             if place + prefix + length > end:
-                status = MISFIT
+                status = MISMATCH
                 break
             value = place
             if prefix:
                 length = length_prefix(data, value, prefix)
                 value += prefix
                 if value + length > end:
-                    status = MISFIT
+                    status = MISMATCH
                     break
             if kind == OTHER:
                 status = STOPPED
@@ -178,8 +178,8 @@ def put_rows(
                 status = STOPPED if widest > LONGEST else FULL
                 break
             begin = at
-            copy(pool, front, behind - front, out, at)
-            at += behind - front
+            copy(pool, front, suffix - front, out, at)
+            at += suffix - front
             detail = details[step]
             if kind == INTEGER:
                 at = put_integer(data, value, length, out, at)
@@ -212,7 +212,7 @@ def put_rows(
                 start = at + 1
                 at = put_document(data, value, value + length, out, start, stack) if is_whole else -1
                 if at >= 0:
-                    at = spread_escaped(escapes, out, start, at, room - (after - behind) - 32)
+                    at = spread_escaped(escapes, out, start, at, room - (after - suffix) - 32)
                 if at >= 0:
                     out[start - 1] = 39
                     out[at] = 39
@@ -224,8 +224,8 @@ def put_rows(
                 at = begin
                 status = STOPPED
                 break
-            copy(pool, behind, null - behind, out, at)
-            at += null - behind
+            copy(pool, suffix, null - suffix, out, at)
+            at += null - suffix
             place = value + length
             step += 1
         if status != DONE:

@@ -96,10 +96,10 @@ def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: 
         # Sixteen at once, as long as all of them stand for themselves.
         while place + 16 <= end:
             a = data[place : place + 16]
-            marks = 0
+            quotes = 0
             for step in range(16):
-                marks |= escapes[a[step]]
-            if marks:
+                quotes |= escapes[a[step]]
+            if quotes:
                 break
             copy(data, place, 16, out, at)
             at += 16

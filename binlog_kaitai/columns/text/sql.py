@@ -139,9 +139,9 @@ def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:
 
 def _srids(data: Any, offsets: Any, chosen: Any) -> Any:
     found = np.zeros(len(chosen), dtype=np.int64)
-    places = offsets[:-1][chosen]
+    positions = offsets[:-1][chosen]
     for step in range(_SRID_SIZE):
-        found[chosen] |= data[places + step].astype(np.int64) << (8 * step)
+        found[chosen] |= data[positions + step].astype(np.int64) << (8 * step)
     return found
 
 

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
-from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
@@ -258,7 +258,7 @@ class _Log:
         self._definitions = definitions
         self._gtids, self._boundaries = GtidColumns(), Boundaries()
         self._tables: Tables | None = None
-        self._judge = Judge()
+        self._validator = BodyValidator()
         self._open: dict[str, Any] | None = None
 
     def read(self) -> Iterator[list[Finished]]:
@@ -321,7 +321,7 @@ class _Log:
             wanted = defines[block.rows_of(kind)]
             if not wanted.any():
                 continue
-            for row in block.rows_of(kind)[wanted & ~self._judge.accepts(block, kind, wanted)].tolist():
+            for row in block.rows_of(kind)[wanted & ~self._validator.accepts(block, kind, wanted)].tolist():
                 _read(block, row, failures)
 
     def _finished(self, block: Block, roles: Roles, gtids: Column | None, pool: Pool) -> list[Finished]:

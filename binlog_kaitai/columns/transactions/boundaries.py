@@ -231,9 +231,9 @@ def _queries(block: Block, kind: int) -> Any:
         return [meaning_of(text) for text in unpacked_beginnings(block, body)]
     starts, lengths = body.ranges("query")
     prefixes = np.zeros(len(starts) * _PREFIX, dtype=np.uint8)
-    places = np.arange(len(starts), dtype=np.int64) * _PREFIX
+    offsets = np.arange(len(starts), dtype=np.int64) * _PREFIX
     short = np.minimum(lengths, _PREFIX)
-    copy_ranges.run(block.data, starts, short, places, prefixes)
+    copy_ranges.run(block.data, starts, short, offsets, prefixes)
     keys = prefixes.view(">u8").astype(np.uint64) + (lengths > _PREFIX)
     first, which = distinct(keys)
     table = np.full((len(first), 2), -1, dtype=np.int8)

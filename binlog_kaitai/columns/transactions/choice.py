@@ -51,15 +51,15 @@ class Choice:
         filters = self._filters
         positions, starts = (batch.column(name).to_numpy() for name in ("position", "start"))
         takes = np.ones(len(batch), dtype=np.bool_)
-        is_behind = np.zeros(len(batch), dtype=np.bool_)
+        is_after = np.zeros(len(batch), dtype=np.bool_)
         if self._stop is not None:
-            is_behind |= positions >= self._stop
+            is_after |= positions >= self._stop
         if filters.stop_timestamp is not None:
             takes &= starts < filters.stop_timestamp
-            is_behind |= ~takes & (not self._is_part)
-        if self.is_over or is_behind.any():
+            is_after |= ~takes & (not self._is_part)
+        if self.is_over or is_after.any():
             # Behind the first of these nothing is wanted.
-            takes[0 if self.is_over else int(np.argmax(is_behind)) :] = False
+            takes[0 if self.is_over else int(np.argmax(is_after)) :] = False
             self.is_over = True
         if self._start is not None:
             takes &= positions >= self._start

@@ -12,7 +12,7 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def number_markers(types: Any, is_marker: Any, places: Any, latest: Any) -> int:
+def number_markers(types: Any, is_marker: Any, offsets: Any, latest: Any) -> int:
     """Find the events of some types, and for each event the last of them up to it.
 
     Parameters
@@ -28,8 +28,8 @@ def number_markers(types: Any, is_marker: Any, places: Any, latest: Any) -> int:
     """
     count = 0
     for event in range(types.shape[0]):
-        if is_marker[types[event]] and count < places.shape[0]:
-            places[count] = event
+        if is_marker[types[event]] and count < offsets.shape[0]:
+            offsets[count] = event
             count += 1
         latest[event] = count - 1
     return count
@@ -37,7 +37,7 @@ def number_markers(types: Any, is_marker: Any, places: Any, latest: Any) -> int:
 
 @kernel
 def write_numbered(
-    texts: Any, starts: Any, lengths: Any, codes: Any, numbers: Any, behind: int, out: Any, ends: Any
+    texts: Any, starts: Any, lengths: Any, codes: Any, numbers: Any, after: int, out: Any, ends: Any
 ) -> int:
     """For each code its text, a number in decimal and a byte; gives the length of all, or -1 without room."""
     at = 0
@@ -53,7 +53,7 @@ def write_numbered(
             return -1
         copy(texts, start, length, out, at)
         at = put_number(numbers[index], out, at + length)
-        out[at] = behind
+        out[at] = after
         at += 1
         ends[index] = at
     return at

@@ -46,12 +46,12 @@ class Page:
         if (begin, end) == (0, len(self.parts)) and self.gtids is not None:
             events = self.block, self.roles, self.parts, self.gtids, self.pool, self.changes
             return parts_of(*events, types=types or [], with_schemas=with_schemas)
-        first, behind = int(self.parts.first[begin]), int(self.parts.last[end - 1]) + 1
-        block = self.block.part(first, behind)
+        first, after = int(self.parts.first[begin]), int(self.parts.last[end - 1]) + 1
+        block = self.block.part(first, after)
         parts = Parts(block, self.parts.part(begin, end))
-        roles = self.roles.part(first, behind)
+        roles = self.roles.part(first, after)
         gtids, pool = self._gtids(block, first)
-        changes = self.changes.part(first, behind)
+        changes = self.changes.part(first, after)
         return parts_of(
             block, roles, parts, gtids, pool, changes, types=types or [], with_schemas=with_schemas
         )

@@ -306,8 +306,8 @@ class TableBytes(NamedTuple):
             which.reshape(-1), weights=block.sizes[changes.rows[chosen]], minlength=len(first)
         )
         order = np.argsort(first)
-        places = chosen[first[order]]
-        return cls(list(known), numbers[places], of_event[places], sizes[order].astype(np.int64))
+        firsts = chosen[first[order]]
+        return cls(list(known), numbers[firsts], of_event[firsts], sizes[order].astype(np.int64))
 
 
 def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.Array]:

@@ -46,9 +46,9 @@ class TaggedGtids(NamedTuple):
         parts, numbers = body.lists(_UUID), body.numbers("gno")
         fits = body.fits & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
         uuids = np.ascontiguousarray(parts.T.astype(np.uint8)).reshape(-1)
-        places = np.arange(len(numbers), dtype=np.int64) * _UUID_SIZE
+        offsets = np.arange(len(numbers), dtype=np.int64) * _UUID_SIZE
         tags, lengths = body.ranges(_TAG)
-        of_uuid = group_ranges(uuids, places, places + _UUID_SIZE)
+        of_uuid = group_ranges(uuids, offsets, offsets + _UUID_SIZE)
         of_tag = group_ranges(block.data, tags, tags + lengths)
         first, codes = distinct(of_uuid * (len(numbers) + 1) + of_tag)
         sources = []

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.transactions.gtids import readable
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.info import info_of
@@ -69,7 +69,7 @@ class Bodies:
         self.refused: list[int] = []
         self._all = all_of_them
         self._left = _IN_LOG
-        self._judge = Judge()
+        self._validator = BodyValidator()
 
     def check(self, block: Block, is_whole: Any, read: int | None = None) -> Iterator[BinlogError]:
         """What is wrong with the bodies of a block.
@@ -93,13 +93,13 @@ class Bodies:
             if not wanted.any():
                 continue
             self.count += int(wanted.sum())
-            before = self._judge.reads
+            before = self._validator.reads
             wanted &= block.rows_of(kind) != (-1 if read is None else read)
-            accepted = self._judge.accepts(block, kind, wanted)
+            accepted = self._validator.accepts(block, kind, wanted)
             if kind in GTID_TYPES:
                 accepted &= readable(block, kind)
             for row in block.rows_of(kind)[wanted & ~accepted].tolist():
-                self._judge.reads += 1
+                self._validator.reads += 1
                 event = block.event(row)
                 try:
                     check_body(event)
@@ -107,7 +107,7 @@ class Bodies:
                     self.refused.append(row)
                     yield event.locate(error)
             if count > _RARE:
-                self._left -= int(wanted.sum()) + _READ * (self._judge.reads - before)
+                self._left -= int(wanted.sum()) + _READ * (self._validator.reads - before)
 
     def _wanted(self, block: Block, kind: int, is_whole: Any) -> Any:
         rows = block.rows_of(kind)

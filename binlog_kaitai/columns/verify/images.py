@@ -21,7 +21,7 @@ from binlog_kaitai.columns.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct
-from binlog_kaitai.columns.rows.images import Found, Images, MisfitError, walk
+from binlog_kaitai.columns.rows.images import Found, Images, MismatchError, walk
 from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl import Definitions
@@ -83,7 +83,7 @@ class RowImages:
         for number, one in enumerate(chosen[first].tolist()):
             table = images.table(one)
             for index, error in _suspects(images, table, chosen[which == number]):
-                if (found := _judged(images, index, table, error)) is not None:
+                if (found := _check_values(images, index, table, error)) is not None:
                     yield found
 
 
@@ -94,7 +94,7 @@ def _suspects(
     if not isinstance(table, Table) or table.widths is None:
         yield from ((index, None) for index in events.tolist())
         return
-    columns = table.memory.setdefault("judged", list(filter(_is_judged, table.schema.columns)))
+    columns = table.memory.setdefault("judged", list(filter(_is_checked, table.schema.columns)))
     for chosen, is_walked in images.divided(events):
         if not is_walked:
             yield from ((index, None) for index in chosen.tolist())
@@ -105,7 +105,7 @@ def _suspects(
             yield from _undecoded(images, table, columns, chosen)
 
 
-def _is_judged(column: Column) -> bool:
+def _is_checked(column: Column) -> bool:
     return column.type not in _ANY_BYTES and (column.type not in _CHOICES or column.members is not None)
 
 
@@ -121,10 +121,10 @@ def _undecoded(
                         yield index, error
                     last = index
             return
-        except MisfitError as misfit:
-            if misfit.index != last:
-                yield misfit.index, None
-            chosen = chosen[chosen > misfit.index]
+        except MismatchError as mismatch:
+            if mismatch.index != last:
+                yield mismatch.index, None
+            chosen = chosen[chosen > mismatch.index]
 
 
 def _wrong_values(
@@ -145,7 +145,7 @@ def _wrong_values(
         yield from _wrong_values(table, columns, found.part(middle, len(found.events)))
 
 
-def _judged(
+def _check_values(
     images: Images, index: int, table: Table | BinlogError | None, cell: CellError | None
 ) -> BinlogError | None:
     """What the event reader says of an event; what the kernels say, if it reads all of it."""

@@ -229,8 +229,8 @@ class _Scan:
         off = np.empty(min(len(block), MAX_DAMAGES), dtype=np.int64)
         position = int(block.positions[0] - block.starts[0])
         find = find_drifts.run
-        places = block.data, block.starts, block.sizes, header_offset("next_position")
-        count, self._drift = find(*places, position, self._drift or 0, off)
+        offsets = block.data, block.starts, block.sizes, header_offset("next_position")
+        count, self._drift = find(*offsets, position, self._drift or 0, off)
         for row in off[:count].tolist():
             stated, end = block.fixed_header(row).next_position, int(block.end_positions[row])
             reason = f"its header gives the end as {stated} instead of {end}"
@@ -256,9 +256,9 @@ class _Scan:
             except BinlogError as error:
                 if all(one.position != error.position for one in damages):
                     damages.append(error)
-                behind = int(np.searchsorted(block.positions, error.position or 0, side="right"))
-                count += self._count(block.part(0, max(behind - 1, 0)), damages)
-                block = block.part(behind, len(block))
+                after = int(np.searchsorted(block.positions, error.position or 0, side="right"))
+                count += self._count(block.part(0, max(after - 1, 0)), damages)
+                block = block.part(after, len(block))
         return count
 
     def _note_previous(self, block: Block, damages: list[BinlogError]) -> int | None:

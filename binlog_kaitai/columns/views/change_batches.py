@@ -12,7 +12,7 @@ from binlog_kaitai.columns.kernel.decoders import is_partial
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
-from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
+from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
@@ -277,6 +277,6 @@ def _table_or_reader_batches(
         try:
             yield from table_batches(page, table, events, zero_dates, schema, where)
             return
-        except MisfitError as misfit:
-            yield from reader_batches(page, table, misfit.index, zero_dates, schema, where)
-            events = events[events > misfit.index]
+        except MismatchError as mismatch:
+            yield from reader_batches(page, table, mismatch.index, zero_dates, schema, where)
+            events = events[events > mismatch.index]

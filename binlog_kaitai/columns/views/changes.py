@@ -109,7 +109,7 @@ def read_changes(
         schema = chosen_columns(CHANGES_SCHEMA, columns)
         condition = None if where is None else Where.of(where, CHANGES_SCHEMA)
         return pa.RecordBatchReader.from_batches(schema, json_batches(pages, schema, condition))
-    ahead: Iterable[RowsPage] = pages
+    upcoming: Iterable[RowsPage] = pages
     is_whole = not all(map(is_readable_again, pages.sources))
     if not is_whole:
         known = tables_of(pages.sources, table, ddl)
@@ -117,11 +117,11 @@ def read_changes(
         following = iter(pages)
         first = list(islice(following, 1))
         known = islice((one for page in first for one, _ in page.runs() if isinstance(one, Table)), 1)
-        ahead = chain(first, following)
+        upcoming = chain(first, following)
     whole = merged_schema(known, zero_dates)
     schema = chosen_columns(whole, columns)
     condition = None if where is None else Where.of(where, whole)
-    batches = _chosen_batches(ahead, schema, zero_dates, condition, whole if is_whole else None)
+    batches = _chosen_batches(upcoming, schema, zero_dates, condition, whole if is_whole else None)
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, text_of
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps, decode
@@ -53,13 +53,13 @@ class Infos:
         tables: TableMaps,
         wanted: NDArray[np.bool_],
         selection: Selection,
-        judge: Judge,
+        validator: BodyValidator,
         new_program: Callable[[], Program],
         fail: Callable[[int, BinlogError], object],
     ) -> None:
         self._block, self._pool, self._tables = block, pool, tables
         self._selection, self._new_program, self._fail = selection, new_program, fail
-        self._judge = judge
+        self._validator = validator
         self.programs: list[Program] = []
         self._program_of_kind = np.zeros(256, dtype=np.int64)
         leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
@@ -86,7 +86,7 @@ class Infos:
             program.column(column)
         self._program_of_kind[kind] = len(self.programs)
         self.programs.append(program.text("}"))
-        fits = block.body(kind).fits & self._judge.accepts(block, kind, is_wanted)
+        fits = block.body(kind).fits & self._validator.accepts(block, kind, is_wanted)
         if self._selection.has_names:
             by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
             self._strike_out(rows, fits, by_name, wanted)

@@ -15,7 +15,7 @@ from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.selection import Selection
@@ -123,12 +123,12 @@ class EventPages:
             max_events=self._max_events,
             verify_checksums=self._verify_checksums,
         )
-        gtids, tables, judge = GtidColumns(), TableMaps(), Judge()
+        gtids, tables, validator = GtidColumns(), TableMaps(), BodyValidator()
         try:
             for block in reader:
                 for part in expand(block):
                     with part.held():
-                        yield from self._page(part, gtids, tables, selection, judge)
+                        yield from self._page(part, gtids, tables, selection, validator)
                     if selection.is_over:
                         return
                 self.progress(source, reader.position)
@@ -138,7 +138,12 @@ class EventPages:
             self.ends.append(end)
 
     def _page(
-        self, block: Block, gtids: GtidColumns, tables: TableMaps, selection: Selection, judge: Judge
+        self,
+        block: Block,
+        gtids: GtidColumns,
+        tables: TableMaps,
+        selection: Selection,
+        validator: BodyValidator,
     ) -> Iterator[Page]:
         failures: dict[int, BinlogError] = {}
         pool = Pool()
@@ -156,7 +161,7 @@ class EventPages:
         if self._needs_info or selection.has_names:
             tables.begin(block, pool)
             new_program = self._prologue(block, pool, statuses, found)
-            infos = Infos(block, pool, tables, wanted, selection, judge, new_program, failures.setdefault)
+            infos = Infos(block, pool, tables, wanted, selection, validator, new_program, failures.setdefault)
         if failures:
             wanted[min(failures) :] = False
         if wanted.any():

@@ -308,9 +308,9 @@ def _left_values(plan: Plan, found: Found, rows: Any, left: Any) -> list[bytes]:
     made, errors = np.empty(len(left), dtype=object), list[CellError]()
     for piece in np.unique(left[:, 1]).tolist():
         chosen = np.flatnonzero(left[:, 1] == piece)
-        column, behind = plan.column_of(piece)
+        column, tails = plan.column_of(piece)
         try:
-            made[chosen] = left_texts(Cells.of(plan.table, column, found), rows[left[chosen, 0]] + behind)
+            made[chosen] = left_texts(Cells.of(plan.table, column, found), rows[left[chosen, 0]] + tails)
         except CellError as error:
             errors.append(error)
     if errors:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import CellError
-from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
+from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import AFTER, DELETE, INSERT
@@ -189,8 +189,8 @@ def made_of_table(
                     for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
                         yield from _made(make, choice, table, walked)
                     break
-            except MisfitError as misfit:
-                index = misfit.index
+            except MismatchError as mismatch:
+                index = mismatch.index
             try:
                 yield from by_reader(index)
             except BinlogError as error:
@@ -213,9 +213,9 @@ def _made(
         before = found.before(error.row)
         if len(before.events):
             yield make(before)
-        raise MisfitError(int(found.events[error.row])) from error
+        raise MismatchError(int(found.events[error.row])) from error
     if wrong is not None:
-        raise MisfitError(wrong)
+        raise MismatchError(wrong)
 
 
 def _chosen(choice: Choice, table: Table, found: Found) -> tuple[Found, int | None]:

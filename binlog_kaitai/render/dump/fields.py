@@ -115,12 +115,12 @@ class Status:
 
 @dataclass(frozen=True)
 class PayloadSize(Number):
-    """A size stated in a transaction payload, by its name in `payload_heads`."""
+    """A size stated in a transaction payload, by its name in `payload_headers`."""
 
-    of_heads: str
+    of_headers: str
 
     def column(self, columns: Any) -> Any:
-        return columns.pool.numbers(getattr(columns.payload_heads(), self.of_heads))
+        return columns.pool.numbers(getattr(columns.payload_headers(), self.of_headers))
 
 
 def comment_lines(query: bytes) -> bytes:

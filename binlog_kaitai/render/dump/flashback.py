@@ -18,7 +18,7 @@ from typing import Any
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.render.dump.inverse_rows import TurnedRows, event_of, flagged, opposite
+from binlog_kaitai.render.dump.inverse_rows import InverseRows, event_of, flagged, opposite
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb import MariadbPrinter
@@ -26,7 +26,7 @@ from binlog_kaitai.render.dump.mariadb_rows import rows_line, uncompressed
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.output import Output, Write
 from binlog_kaitai.render.dump.printer import Version
-from binlog_kaitai.render.dump.row_programs import Head
+from binlog_kaitai.render.dump.row_programs import RowsHeader
 from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.render.stack import Stack
 
@@ -91,7 +91,7 @@ class _Held:
             self._stack = None
 
 
-class _Turned(Output):
+class _Inverse(Output):
     """Receives the text of reversed events."""
 
     def __init__(self, printer: FlashbackPrinter, write: Write) -> None:
@@ -108,12 +108,12 @@ class FlashbackPrinter(MariadbPrinter):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads, version)
-        self.out = _Turned(self, write)
+        self.out = _Inverse(self, write)
         self._held = _Held()
         # Of the current statement: header lines, BINLOG lines, rows as text.
         self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
         self._has_rows = False
-        self._turn = TurnedRows()
+        self._turn = InverseRows()
         self._kind = 0
         self._stop = b""
 
@@ -146,7 +146,7 @@ class FlashbackPrinter(MariadbPrinter):
             self.out.head.append(b"COMMIT\n" + self.delimiter + b"\n")
 
     def print_rows(self, item: Item) -> None:
-        head = self.heads.of(item.event)
+        head = self.rows_headers.of(item.event)
         body: Any = item.event.body if head is None else head.body
         if body.table_id.value not in self.state.ignored_maps:
             self._take_back(item, body, head)
@@ -154,7 +154,7 @@ class FlashbackPrinter(MariadbPrinter):
             self.state.ignored_maps, self.state.is_annotated = frozenset(), False
             self._end_rows()
 
-    def _take_back(self, item: Item, body: Any, head: Head | None) -> None:
+    def _take_back(self, item: Item, body: Any, head: RowsHeader | None) -> None:
         # The client prints a compressed event under its uncompressed type.
         is_packed = "compressed" in EventType(item.kind).name
         kind = item.kind if is_packed else opposite(item.kind)
@@ -167,16 +167,16 @@ class FlashbackPrinter(MariadbPrinter):
             self.put_header(shown)
             self._lines.push(self.out.take_head() + rows_line(kind, body, is_end=is_end))
         content = None if event.table_map is None else self.quick.content_of(event.table_map)[1]
-        turned = self._turn(event, head, content)
-        shown.event, shown.raw = turned, turned.raw
+        inverse = self._turn(event, head, content)
+        shown.event, shown.raw = inverse, inverse.raw
         if self.options.prints_base64:
             self._base64_lines.push(self.out.base64(shown.raw))
-        self._put_text(turned)
+        self._put_text(inverse)
         self._has_rows = True
 
     def _put_text(self, event: Event) -> None:
         table_map: Any = event.table_map
-        head = self.heads.of(event)
+        head = self.rows_headers.of(event)
         if self.options.shown_rows:
             name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
             found = self.quick.text(event, head, name)

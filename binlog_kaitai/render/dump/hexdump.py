@@ -21,7 +21,7 @@ MYSQL_STYLE = Style(
     fields=_FIELDS,
     head=b"\n# Position  Timestamp   Type   Source ID        Size      Source Pos    Flags \n# ",
     gaps=(b" ", *[b"   "] * 5),
-    behind_header=b"\n",
+    after_header=b"\n",
     gap=b" ",
     end=b"# ",
     end_without_lines=b"# ",
@@ -34,7 +34,7 @@ MARIADB_STYLE = Style(
     fields=_FIELDS,
     head=b"\n# Position\n#           |Timestamp   |Type |Master ID   |Size        |Master Pos  |Flags\n# ",
     gaps=(b"  |", b" |", b"   |", b" |", b" |", b" |"),
-    behind_header=b"\n#\n",
+    after_header=b"\n#\n",
     gap=b"  ",
     end=b"#\n# Event: ",
     end_without_lines=b"# Event: ",
@@ -56,7 +56,7 @@ def _with_header(style: Style, raw: bytes, position: int, header_length: int) ->
         text += gap + header[at : at + size].hex(" ").encode()
         at += size
     lines = _lines(style, raw[header_length:], position + header_length)
-    return text + style.behind_header + b"".join(lines) + (style.end if lines else style.end_without_lines)
+    return text + style.after_header + b"".join(lines) + (style.end if lines else style.end_without_lines)
 
 
 def _position(style: Style, position: int) -> bytes:

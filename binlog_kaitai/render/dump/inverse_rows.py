@@ -10,13 +10,13 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import place_of
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.kernel.decoders import len_null_bits
-from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
+from binlog_kaitai.columns.rows.walk import FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.columns.rows.widths import widths_of
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
 from binlog_kaitai.errors import GrammarError, UsageError
 from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.render.dump.row_programs import Head, images_end
+from binlog_kaitai.render.dump.row_programs import RowsHeader, images_end
 from binlog_kaitai.values.schema import Schema
 
 _STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END
@@ -71,13 +71,13 @@ class _Program(NamedTuple):
     steps: Any
 
 
-class TurnedRows:
+class InverseRows:
     """Inverts rows events, one after another."""
 
     def __init__(self) -> None:
-        self._programs: dict[tuple[Head, bytes], _Program] = {}
+        self._programs: dict[tuple[RowsHeader, bytes], _Program] = {}
 
-    def __call__(self, event: Event, head: Head | None, content: bytes | None) -> Event:
+    def __call__(self, event: Event, head: RowsHeader | None, content: bytes | None) -> Event:
         """The inverse of an event.
 
         Its checksum stays unchanged, as in `mariadb-binlog`.
@@ -111,7 +111,7 @@ class TurnedRows:
         front = raw[:_TYPE_AT] + code + raw[_TYPE_AT + 1 : start]
         return event_of(event, front + images.tobytes() + raw[end:])
 
-    def _program(self, event: Event, head: Head | None, content: bytes | None) -> _Program:
+    def _program(self, event: Event, head: RowsHeader | None, content: bytes | None) -> _Program:
         if head is None or content is None:
             return _program(event, event.body if head is None else head.body)
         if (head, content) not in self._programs:
@@ -133,10 +133,10 @@ class TurnedRows:
         ranges = one + start, one + end, one, one, one + program.which, one - 1
         while True:
             count = find(data, *ranges, program.limits, *program.steps, state, starts, *found)
-            if state[3] == MISFIT:
+            if state[3] == MISMATCH:
                 raise event.locate(GrammarError("the rows do not match their table map"))
-            places = starts[:, :count]
-            first = np.where(places < 0, _NOWHERE, places).min(axis=0, initial=_NOWHERE)
+            offsets = starts[:, :count]
+            first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
             begins.append(first - program.null_bytes)
             if state[3] != FULL:
                 return _filled(np.concatenate(begins), end, program.null_bytes)

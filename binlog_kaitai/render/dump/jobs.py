@@ -24,7 +24,7 @@ _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
 KERNELS_FROM = 2 << 20
 
 
-class MisfitError(Exception):
+class MismatchError(Exception):
     """Rows that the event reader must print or reject.
 
     Attributes
@@ -106,7 +106,7 @@ class Jobs:
                 elif is_full:
                     self._grow(2 * len(self._out), at)
                 if not is_full:
-                    raise MisfitError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
+                    raise MismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
                 continue
             self._grow(at + len(text), at)
             self._out[at : at + len(text)] = np.frombuffer(text, dtype=np.uint8)
@@ -140,10 +140,10 @@ class Jobs:
                 value = text(parse_cell(table_map, index, raw), column)
         except Exception:  # from the grammar, or generated code on hostile bytes; `row_comments` reports it
             return None
-        front, behind, null, _ = program.texts[step].tolist()
+        front, after, null, _ = program.texts[step].tolist()
         state[0] += size
         state[2] += 1
-        return program.pool[front:behind] + value + program.pool[behind:null]
+        return program.pool[front:after] + value + program.pool[after:null]
 
     def _document(self, data: Any, start: int, end: int) -> bytes | None:
         """A JSON document as formatted by `cells`; None for one that the kernel leaves out."""

@@ -142,7 +142,7 @@ class MariadbPrinter(MariadbRows):
         query = bytes(body.query)
         if not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name)):
             return
-        self._print_use_ahead(item, body)
+        self._print_early_use(item, body)
         self.print_skip_replication(item)
         name = b"Query_compressed" if item.kind == EventType.query_compressed_event else b"Query"
         self.statements.print(item, body, query, name)
@@ -165,7 +165,7 @@ class MariadbPrinter(MariadbRows):
         if self.options.shown_rows:
             head.append(b"### " + query + b"\n")
 
-    def _print_use_ahead(self, item: Item, body: Any) -> None:
+    def _print_early_use(self, item: Item, body: Any) -> None:
         """Print USE for a renamed database, which the client does before the header line."""
         new = None if is_transaction_keyword(bytes(body.query)) else self.new_name(body)
         if new is None or self.state.database == new or item.event.header.is_use_suppressed:
@@ -184,7 +184,7 @@ class MariadbPrinter(MariadbRows):
         if self.skips_database(encode(body.schema_name)) or name is None:
             return
         query = bytes(body.query)
-        self._print_use_ahead(item, body)
+        self._print_early_use(item, body)
         self.print_skip_replication(item)
         self.statements.print(item, body, query, b"Execute_load_query")
         self.out.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")

@@ -18,7 +18,7 @@ from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_comments import Style
-from binlog_kaitai.render.dump.row_programs import Head, Heads
+from binlog_kaitai.render.dump.row_programs import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.text import encode, identifier
 
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
@@ -42,7 +42,7 @@ class MariadbRows(Printer):
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
         self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
-        self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=True)
+        self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=True)
 
     def keep_annotation(self, item: Item, body: Any) -> None:
         """Keep the statement of a rows event until rows follow."""
@@ -89,7 +89,7 @@ class MariadbRows(Printer):
 
     def print_rows(self, item: Item) -> None:
         """Print one rows event; at the end of the statement, everything kept of it."""
-        head, state = self.heads.of(item.event), self.state
+        head, state = self.rows_headers.of(item.event), self.state
         body: Any = item.event.body if head is None else head.body
         is_end = bool(body.is_statement_end)
         if body.table_id.value not in state.ignored_maps:
@@ -104,7 +104,7 @@ class MariadbRows(Printer):
         """The rest of a rows event's header line."""
         return rows_line(kind, body, is_end=body.is_statement_end)
 
-    def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
+    def _keep_rows(self, item: Item, body: Any, head: RowsHeader | None) -> None:
         if "compressed" in EventType(item.kind).name:
             item.raw = uncompressed(item, body)
         if not self.options.short_form:
@@ -131,11 +131,11 @@ class MariadbRows(Printer):
 def uncompressed(item: Item, body: Any) -> bytes:
     """The plain rows event for a compressed one."""
     packed: Any = body.compressed_images
-    behind = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0
-    front = item.raw[: len(item.raw) - behind - packed._io.size()]
+    after = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0
+    front = item.raw[: len(item.raw) - after - packed._io.size()]
     plain = getattr(EventType, EventType(item.kind).name.replace("_compressed", ""))
     at = header_offset("type_code")
     front = front[:at] + bytes([plain]) + front[at + 1 :]
     data = zlib.decompress(packed.deflated.data)
-    raw = resized(front + data, len(front) + len(data) + behind)
-    return raw + crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if behind else raw
+    raw = resized(front + data, len(front) + len(data) + after)
+    return raw + crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if after else raw

@@ -16,7 +16,7 @@ from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_comments import Style, extra_info
-from binlog_kaitai.render.dump.row_programs import Head, Heads
+from binlog_kaitai.render.dump.row_programs import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.text import encode
 
 #: The first version whose table maps record generated invisible keys.
@@ -51,7 +51,7 @@ class MysqlRows(Printer):
         super().__init__(options, write, loads)
         unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
         self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
-        self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=False)
+        self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=False)
 
     def print_rows_query(self, item: Item, body: Any) -> None:
         if self.options.shown_rows < 2:
@@ -88,7 +88,7 @@ class MysqlRows(Printer):
 
     def print_rows(self, item: Item) -> bool:
         """Print one rows event; at the end of the statement, everything kept of it."""
-        head = self.heads.of(item.event)
+        head = self.rows_headers.of(item.event)
         body: Any = item.event.body if head is None else head.body
         skips = body.table_id.value in self.state.ignored_maps
         self.state.has_left_out |= skips
@@ -106,7 +106,7 @@ class MysqlRows(Printer):
         flags = b" flags:" + flags if flags else b""
         return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
 
-    def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
+    def _keep_rows(self, item: Item, body: Any, head: RowsHeader | None) -> None:
         if self.options.short_form:
             return
         if self.options.base64_output is Base64Output.NEVER:
@@ -123,7 +123,7 @@ class MysqlRows(Printer):
         if self.options.shown_rows:
             self._add_rows(item, body, head)
 
-    def _add_rows(self, item: Item, body: Any, head: Head | None) -> None:
+    def _add_rows(self, item: Item, body: Any, head: RowsHeader | None) -> None:
         extra = None if head is None else head.extra
         if extra is None:
             extra = extra_info(body)

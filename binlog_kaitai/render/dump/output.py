@@ -15,7 +15,7 @@ from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
 from binlog_kaitai.render.dump.hexdump import hexdump
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.quick import QuickRows
-from binlog_kaitai.render.dump.row_programs import Head
+from binlog_kaitai.render.dump.row_programs import RowsHeader
 from binlog_kaitai.render.dump.spool import Spool
 
 #: Receives the text as it is written.
@@ -106,13 +106,13 @@ class Output:
         """Add an event to the BINLOG statement."""
         self.body.extend(base64_pieces(raw))
 
-    def add_rows(self, rows: QuickRows, item: Item, head: Head | None, name: bytes | None) -> None:
+    def add_rows(self, rows: QuickRows, item: Item, head: RowsHeader | None, name: bytes | None) -> None:
         """Add the rows of an event, with a new database name if one is given."""
         found = rows.text(item.event, head, name)
         self.tail.append(found.text)
         self.rows += found.rows
 
-    def count_rows(self, rows: QuickRows, item: Item, head: Head | None) -> None:
+    def count_rows(self, rows: QuickRows, item: Item, head: RowsHeader | None) -> None:
         """Count the rows of an event without printing them."""
         self.rows += rows.count(item.event, head)
 

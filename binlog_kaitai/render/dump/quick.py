@@ -3,7 +3,7 @@
 Strategy
 --------
 1. Rows events of one table begin with the same bytes: table ID, flags, columns. The grammar parses each such
-   header once (`row_programs.Head`) and reuses it for events that begin with the same bytes.
+   header once (`row_programs.RowsHeader`) and reuses it for events that begin with the same bytes.
 2. For a header and a table map, a program describes the text around each value, and how the value is printed.
 3. The kernel writes the text. The functions of `cells` format values of rare types; rows that contradict
    their
@@ -18,9 +18,9 @@ import numpy as np
 
 from binlog_kaitai.columns.text.jobs import COUNT, ROWS
 from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MisfitError
+from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MismatchError
 from binlog_kaitai.render.dump.row_comments import RowsText, Style, counted_rows, rows_text
-from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs, images_end
+from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader, images_end
 
 #: The cost of printing an event without the kernel, in bytes that the kernel could print.
 _CALL = 1 << 12
@@ -61,7 +61,7 @@ class QuickRows:
         noted, content = self._tables.get(body.table_id.value, (None, b""))
         return body, content if noted is body else None
 
-    def text(self, event: Event, head: Head | None, name: bytes | None = None) -> RowsText:
+    def text(self, event: Event, head: RowsHeader | None, name: bytes | None = None) -> RowsText:
         """The rows of an event; raises as :func:`rows_text`."""
         if head is None:
             return rows_text(event, self.style, name)
@@ -73,7 +73,7 @@ class QuickRows:
         found = None if program < 0 else self._run(ROWS, event, head, program)
         return rows_text(event, self.style, name) if found is None else found
 
-    def count(self, event: Event, head: Head | None) -> int:
+    def count(self, event: Event, head: RowsHeader | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
         program = -1 if head is None or self._work < KERNELS_FROM else self._program(event, head, None)
         self._work += len(event.raw) + _CALL
@@ -82,14 +82,14 @@ class QuickRows:
         found = self._run(COUNT, event, head, program)
         return counted_rows(event) if found is None else found.rows
 
-    def _program(self, event: Event, head: Head, name: bytes | None) -> int:
+    def _program(self, event: Event, head: RowsHeader, name: bytes | None) -> int:
         body, content = (None, None) if event.table_map is None else self.content_of(event.table_map)
         if content is None:
             return -1
         self.programs.begin()
         return self.programs.number_of(head, body, content, name)
 
-    def _run(self, kind: int, event: Event, head: Head, program: int) -> RowsText | None:
+    def _run(self, kind: int, event: Event, head: RowsHeader, program: int) -> RowsText | None:
         """The text; None if the images contradict the table map."""
         start = event.layout.header_length_of(event.type_code) + len(head.content)
         jobs = np.array([[kind, start, images_end(event), program, 0]], dtype=np.int64)
@@ -98,7 +98,7 @@ class QuickRows:
         try:
             text = b"".join(self.jobs.run(data, _NOTHING, jobs))
             return RowsText(text, self.jobs.rows)
-        except MisfitError:
+        except MismatchError:
             return None
         finally:
             self.jobs.rows = rows

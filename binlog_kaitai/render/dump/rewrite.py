@@ -27,10 +27,10 @@ def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = Tr
         return
     event = item.event
     traced, _ = trace_event(event.raw, event.type_code, event.layout, event.table_map)
-    places = traced.body.content._debug
+    offsets = traced.body.content._debug
     base = len(event.raw) - traced.body._io.size() - (CHECKSUM_SIZE if traced.checksum is not None else 0)
-    length_at = base + places["len_schema_name"]["start"]
-    start, end = (base + places["schema_name"][key] for key in ("start", "end"))
+    length_at = base + offsets["len_schema_name"]["start"]
+    start, end = (base + offsets["schema_name"][key] for key in ("start", "end"))
     item.raw = renamed(item.raw, length_at, start, end, new)
     if item.checksum is not None and rewrites_all:
         item.raw, item.checksum = with_checksum(item.raw)

@@ -167,7 +167,7 @@ def image_text(
             continue
         index = cell.index
         column = columns[index]
-        behind, null = suffixes[index]
+        suffix, null = suffixes[index]
         text = style.texts.get(column.real_type)
         if text is None:
             number = metadata_number(column)
@@ -178,7 +178,7 @@ def image_text(
             pieces.append(b"###   @%d=" % (index + 1) + null)
             continue
         value = diff_text(cell, index + 1) if cell.is_partial else text(cell.value, column)
-        pieces += b"###   @%d=" % (index + 1), value, behind
+        pieces += b"###   @%d=" % (index + 1), value, suffix
     return True
 
 

@@ -61,7 +61,7 @@ _KINDS: dict[ColumnType | int, int] = {
 
 
 @dataclass(eq=False)
-class Head:
+class RowsHeader:
     """The part of a rows event before its images.
 
     Attributes
@@ -83,13 +83,13 @@ class Head:
     extra: list[bytes] | None = None
 
 
-class Heads:
+class RowsHeaders:
     """Caches the headers of rows events."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, int, bytes], list[Head]] = {}
+        self._known: dict[tuple[Any, int, bytes], list[RowsHeader]] = {}
 
-    def of(self, event: Event) -> Head | None:
+    def of(self, event: Event) -> RowsHeader | None:
         """The header of an event; None if it is not a plain rows event.
 
         Raises
@@ -109,7 +109,7 @@ class Heads:
         if not hasattr(body, "images"):
             return None
         end = images_end(event) - len(body.images)
-        head = Head(body, event.raw[start:end], layout.effective_type(event.type_code))
+        head = RowsHeader(body, event.raw[start:end], layout.effective_type(event.type_code))
         if len(self._known) >= MOST or len(known) >= MOST:
             self._known.clear()
         self._known.setdefault(key, []).append(head)
@@ -164,7 +164,7 @@ class Programs:
     def __init__(self, style: Style, *, is_mariadb: bool) -> None:
         self.style = style
         self.is_mariadb = is_mariadb
-        self._numbers: dict[tuple[Head, bytes, bytes | None], int] = {}
+        self._numbers: dict[tuple[RowsHeader, bytes, bytes | None], int] = {}
         self._made: list[Program] = []
         self._arrays: tuple[Any, ...] | None = None
 
@@ -181,7 +181,7 @@ class Programs:
     def __getitem__(self, number: int) -> Program:
         return self._made[number]
 
-    def number_of(self, head: Head, table_map: Any, content: bytes, name: bytes | None) -> int:
+    def number_of(self, head: RowsHeader, table_map: Any, content: bytes, name: bytes | None) -> int:
         """The number of the program for events with this header; -1 if there is none.
 
         Parameters
@@ -236,9 +236,9 @@ class Programs:
         limits = [0, len(clauses[0]), len(pool)]
         texts = []
         for column, *_ in before + after:
-            behind, null = suffixes[column]
+            suffix, null = suffixes[column]
             ends = [len(pool)]
-            for piece in (b"###   @%d=" % (column + 1), behind, null):
+            for piece in (b"###   @%d=" % (column + 1), suffix, null):
                 pool += piece
                 ends.append(len(pool))
             texts.append(ends)

@@ -10,7 +10,7 @@ from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
-from binlog_kaitai.reader.ends import judge_end
+from binlog_kaitai.reader.ends import classify_end
 from binlog_kaitai.reader.reader import Event, LogReader
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
 from binlog_kaitai.render.dump.by_blocks import BLOCK_SIZE, MOST_EVENTS, LogBlocks, StoppedError
@@ -148,7 +148,7 @@ class _Dump:
     def _print(self, item: Item, passes: bool | None) -> Verdict:
         """Print an event if it is selected."""
         self._printer.check(item)
-        verdict = self.selection.judge(item)
+        verdict = self.selection.decide(item)
         if verdict is Verdict.PRINT:
             if self.domains.hides(item):
                 return Verdict.SKIP
@@ -210,7 +210,7 @@ class _Dump:
                         log.printer = BlockPrinter(self.printer, context) if is_plain(self.options) else None
                     log.print(block)
                 tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
-                self.reader.ends.append(judge_end(name, tail, context))
+                self.reader.ends.append(classify_end(name, tail, context))
         except StoppedError:
             return False
         except BinlogError as error:

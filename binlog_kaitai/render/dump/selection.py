@@ -118,9 +118,9 @@ class Selection:
             is_end &= ~of_others
         return begin, int(np.argmax(is_end)) if is_end.any() else count
 
-    def judge(self, item: Item) -> Verdict:
+    def decide(self, item: Item) -> Verdict:
         """Decide whether an event is printed; STOP ends the dump, including all later logs."""
-        verdict = self._judge(item)
+        verdict = self._decide(item)
         self._count += 1
         return verdict
 
@@ -134,7 +134,7 @@ class Selection:
         is_of_other = header.server_id in ignored or (bool(wanted) and header.server_id not in wanted)
         return is_of_other and kind != EventType.rotate_event
 
-    def _judge(self, item: Item) -> Verdict:
+    def _decide(self, item: Item) -> Verdict:
         options, is_format = self.options, item.kind == EventType.format_description_event
         if not is_format and not (self._count < self._offset or item.timestamp < self._start_timestamp):
             # After the first selected event, times may go back.

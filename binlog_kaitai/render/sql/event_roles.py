@@ -224,7 +224,7 @@ def xa_rows(block: Block) -> Any:
         return of_mariadb
     starts, lengths = block.body(kind).ranges("query")
     data, last = block.data, len(block.data) - 2
-    places = np.clip(starts, 0, max(last, 0))
+    offsets = np.clip(starts, 0, max(last, 0))
     # Servers write these two letters, large or small.
-    is_xa = (lengths > 2) & (data[places] | 0x20 == ord("x")) & (data[places + 1] | 0x20 == ord("a"))
+    is_xa = (lengths > 2) & (data[offsets] | 0x20 == ord("x")) & (data[offsets + 1] | 0x20 == ord("a"))
     return np.union1d(of_mariadb, rows[is_xa])

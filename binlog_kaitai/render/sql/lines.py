@@ -47,8 +47,8 @@ class Lines(NamedTuple):
 
     texts: list[Any]
     events: NDArray[np.int64]
-    places: NDArray[np.int64]
-    heads: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    headers: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.events)
@@ -70,26 +70,26 @@ class Lines(NamedTuple):
         if not parts:
             nothing = np.zeros(0, dtype=np.int64)
             return cls([], nothing, nothing, nothing)
-        events, places, heads = (np.concatenate([part[at] for part in parts]) for at in (1, 2, 3))
-        return cls([text for part in parts for text in part.texts], events, places, heads)
+        events, positions, headers = (np.concatenate([part[at] for part in parts]) for at in (1, 2, 3))
+        return cls([text for part in parts for text in part.texts], events, positions, headers)
 
     def taken(self, rows: Any) -> Lines:
         """Some of them."""
         if not len(rows):
             return Lines.joined([])
         texts = pa.concat_arrays(self.texts).take(pa.array(rows))
-        return Lines([texts], self.events[rows], self.places[rows], self.heads[rows])
+        return Lines([texts], self.events[rows], self.positions[rows], self.headers[rows])
 
     def forward(self) -> memoryview:
         """The text of all lines, sorted by event and place."""
         steps = np.diff(self.events)
-        if ((steps < 0) | ((steps == 0) & (np.diff(self.places) < 0))).any():
-            return self._text(np.lexsort((self.places, self.events)))
+        if ((steps < 0) | ((steps == 0) & (np.diff(self.positions) < 0))).any():
+            return self._text(np.lexsort((self.positions, self.events)))
         return self._text(np.arange(len(self)))
 
     def backward(self, rows: Any) -> memoryview:
         """The text of some lines, sorted by event from the last on, and by place."""
-        return self._text(rows[np.lexsort((self.places[rows], -self.events[rows]))])
+        return self._text(rows[np.lexsort((self.positions[rows], -self.events[rows]))])
 
     def _text(self, order: Any) -> memoryview:
         found = [_ranges(text) for text in self.texts]
@@ -97,21 +97,21 @@ class Lines(NamedTuple):
             return memoryview(b"")
         starts, lengths = (np.concatenate([one[at] for one in found]) for at in (1, 2))
         follows = np.zeros(len(order), dtype=np.bool_)
-        if self.heads.any():
-            follows = _follows(self.heads[order], lengths[order])
+        if self.headers.any():
+            follows = _follows(self.headers[order], lengths[order])
             again = order[follows]
-            heads = self.heads[again] % _LENGTHS
-            starts[again] += heads
-            lengths[again] -= heads
+            headers = self.headers[again] % _LENGTHS
+            starts[again] += headers
+            lengths[again] -= headers
         sizes = lengths[order]
         ends = np.cumsum(sizes)
         # What is not in the order has no place.
-        places = np.full(len(lengths), -1, dtype=np.int64)
-        places[order] = ends - sizes
+        positions = np.full(len(lengths), -1, dtype=np.int64)
+        positions[order] = ends - sizes
         out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
         limits = np.cumsum([0] + [len(one.lengths) for one in found]).tolist()
         for one, begin, end in zip(found, limits, limits[1:], strict=False):
-            copy_ranges.run(one.data, starts[begin:end], lengths[begin:end], places[begin:end], out)
+            copy_ranges.run(one.data, starts[begin:end], lengths[begin:end], positions[begin:end], out)
         out[ends[:-1][follows[1:]] - len(_END)] = _COMMA
         return out.data
 
@@ -121,14 +121,14 @@ def head_key(number: int, head: bytes) -> int:
     return (number + 1) * _LENGTHS + len(head) if len(head) < _LENGTHS else 0
 
 
-def _follows(heads: Any, lengths: Any) -> Any:
+def _follows(headers: Any, lengths: Any) -> Any:
     """Which lines, in the order of the script, go on with the statement of the line before."""
-    is_same = np.zeros(len(heads), dtype=np.bool_)
-    is_same[1:] = (heads[1:] == heads[:-1]) & (heads[1:] != 0)
+    is_same = np.zeros(len(headers), dtype=np.bool_)
+    is_same[1:] = (headers[1:] == headers[:-1]) & (headers[1:] != 0)
     # By the bytes since the run of lines began: a new statement whenever there are so many.
     before = np.cumsum(lengths) - lengths
     begins = np.flatnonzero(~is_same)
-    number = (before - np.repeat(before[begins], np.diff(begins, append=len(heads)))) // MOST_IN_STATEMENT
+    number = (before - np.repeat(before[begins], np.diff(begins, append=len(headers)))) // MOST_IN_STATEMENT
     is_same[1:] &= number[1:] == number[:-1]
     return is_same
 
@@ -142,7 +142,7 @@ class _Ranges(NamedTuple):
 
 
 def _ranges(texts: Any) -> _Ranges:
-    _, places, data = texts.buffers()
-    offsets = np.frombuffer(places, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    _, positions, data = texts.buffers()
+    offsets = np.frombuffer(positions, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     content = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
     return _Ranges(content, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64))

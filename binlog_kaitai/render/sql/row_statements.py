@@ -10,7 +10,7 @@ import numpy as np
 
 from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.columns.rows.cells import CellError
-from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
+from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError, UsageError
@@ -133,8 +133,8 @@ class RowStatements:
                     if is_walked:
                         yield from self._walked(page, table, chosen)
                         break
-                except MisfitError as misfit:
-                    index = misfit.index
+                except MismatchError as mismatch:
+                    index = mismatch.index
                 try:
                     rows = list(rows_of(page.event(index), table.schema))
                     yield self._lines(page, table, list(read_groups(rows, index)))
@@ -159,7 +159,7 @@ class RowStatements:
             try:
                 yield self._lines(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
             except CellError:
-                raise MisfitError(index) from error
+                raise MismatchError(index) from error
 
     def _lines(self, page: RowsPage, table: Table, groups: list[Group]) -> Lines:
         end = row_end(table.schema)
@@ -210,11 +210,11 @@ class RowStatements:
             texts, head = writer.write(group)
         except RefusedError as refused:
             return self._refused(page, table, group, str(refused))
-        places = -group.numbers if self._options.undo else group.numbers
+        offsets = -group.numbers if self._options.undo else group.numbers
         key = 0
         if head and self._options.is_extended:
             key = head_key(self._heads.setdefault(head, len(self._heads)), head)
-        return Lines([texts], rows, places, np.full(len(rows), key, dtype=np.int64))
+        return Lines([texts], rows, offsets, np.full(len(rows), key, dtype=np.int64))
 
     def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
         events, counts = np.unique(group.events, return_counts=True)
@@ -258,11 +258,11 @@ def _limits(page: RowsPage) -> list[int]:
     is_counted[chosen] = True
     counts = row_counts(images, is_counted & ~images.is_packed)[chosen]
     most = np.where(counts == UNKNOWN, sizes * factors, sizes * _OF_BYTE + counts * overheads)
-    places = np.cumsum(most)
+    offsets = np.cumsum(most)
     limits = [0]
-    while limits[-1] < len(places):
-        before = int(places[limits[-1] - 1]) if limits[-1] else 0
-        limits.append(max(int(np.searchsorted(places, before + _ROOM, side="right")), limits[-1] + 1))
+    while limits[-1] < len(offsets):
+        before = int(offsets[limits[-1] - 1]) if limits[-1] else 0
+        limits.append(max(int(np.searchsorted(offsets, before + _ROOM, side="right")), limits[-1] + 1))
     return limits
 
 

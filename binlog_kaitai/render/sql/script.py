@@ -265,8 +265,8 @@ class Script:
         texts = pc.if_else(
             pa.array(is_rollback), pa.scalar(_ROLLBACK, pa.binary()), pa.scalar(_COMMIT, pa.binary())
         )
-        heads = self._headings(page, transactions, numbers)
-        return [Lines.at(heads, first, OPENING), Lines.at(_several(texts, len(rows)), rows, CLOSING)]
+        headings = self._headings(page, transactions, numbers)
+        return [Lines.at(headings, first, OPENING), Lines.at(_several(texts, len(rows)), rows, CLOSING)]
 
     def _undo_brackets(
         self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
@@ -275,8 +275,8 @@ class Script:
         _, first = begins
         numbers, rows, _ = ends
         commits = pa.array([_COMMIT] * len(first), pa.binary())
-        heads = self._headings(page, transactions, numbers)
-        return [Lines.at(heads, rows, OPENING), Lines.at(commits, first, CLOSING)]
+        headings = self._headings(page, transactions, numbers)
+        return [Lines.at(headings, rows, OPENING), Lines.at(commits, first, CLOSING)]
 
     def _without_rolled_back(
         self, page: RowsPage, lines: Lines, of_line: Any, ends: Any

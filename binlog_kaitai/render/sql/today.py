@@ -89,24 +89,24 @@ def _renaming(text: str) -> tuple[str, str, str]:
 
 
 def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> Fitted:
-    places: dict[int, int] = {}
+    offsets: dict[int, int] = {}
     for column in schema.columns:
         name = renamed.get(column.name.casefold())
         place = today.find(column.name if name is None else name)
         if place is not None:
-            places[column.index] = place
+            offsets[column.index] = place
         elif name is not None:
             raise UsageError(f"the current definition of {schema.full_name} has no column {name}")
     columns = {}
-    for index, place in places.items():
+    for index, place in offsets.items():
         logged, now = schema.columns[index], today.columns[place]
         columns[index] = replace(
             logged, name=now.name, charset=now.charset or logged.charset, is_generated=now.is_generated
         )
-    of_today = {place: index for index, place in places.items()}
+    of_today = {place: index for index, place in offsets.items()}
     key = today.primary_key
     is_whole = all(place in of_today for place in key)
-    notes = list(_notes(schema, today, places))
+    notes = list(_notes(schema, today, offsets))
     return Fitted(columns, tuple(of_today[place] for place in key) if is_whole else (), notes)
 
 
@@ -115,9 +115,9 @@ def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> It
     old, new = [column.name.casefold() for column in logged], [column.key for column in today]
     others = _others(new, set(old))
     for around, indexes in _others(old, set(new)).items():
-        places = others.get(around, [])
-        if len(places) == len(indexes):
-            pairs = zip(indexes, places, strict=True)
+        offsets = others.get(around, [])
+        if len(offsets) == len(indexes):
+            pairs = zip(indexes, offsets, strict=True)
             yield from ((index, place) for index, place in pairs if _fits(logged[index], today[place]))
 
 
@@ -143,12 +143,12 @@ def _fits(logged: Column, today: ColumnDefinition) -> bool:
     return is_same_sign and stored is not None and getattr(logged.type, "name", "") in stored
 
 
-def _notes(schema: Schema, today: TableDefinition, places: dict[int, int]) -> Iterator[str]:
+def _notes(schema: Schema, today: TableDefinition, offsets: dict[int, int]) -> Iterator[str]:
     table = schema.full_name
-    taken = set(places.values())
+    taken = set(offsets.values())
     possible = dict(_possible(schema.columns, today.columns))
     for column in schema.columns:
-        if column.index not in places:
+        if column.index not in offsets:
             note = f"{table}: the current definition has no column {column.name}; its values are omitted"
             place = possible.get(column.index)
             if place is not None and place not in taken:
@@ -156,7 +156,7 @@ def _notes(schema: Schema, today: TableDefinition, places: dict[int, int]) -> It
                 note += f" (if it was renamed to {name}: --renamed {column.name}={name})"
             yield note
             continue
-        now = today.columns[places[column.index]]
+        now = today.columns[offsets[column.index]]
         if now.key != column.name.casefold():
             yield f"{table}: column {column.name} is written as {now.name}"
     for place, now in enumerate(today.columns):

@@ -169,7 +169,7 @@ class Capture:
 
 
 def capture(
-    printer: Printer, lines: Lines, item: Item, *, is_measured: bool, is_passed: bool, is_behind: bool
+    printer: Printer, lines: Lines, item: Item, *, is_measured: bool, is_passed: bool, is_after: bool
 ) -> Capture:
     """Capture the output of a printer for an event.
 
@@ -185,7 +185,7 @@ def capture(
     made: Any = Capture(lines, is_measured=is_measured)
     out, printer.out = printer.out, made
     try:
-        if is_behind:
+        if is_after:
             printer.end_payload()
         if is_passed:
             printer.pass_over(item)

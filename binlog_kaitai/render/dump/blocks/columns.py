@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payload_headers import PayloadHeads, payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders, payload_headers
 from binlog_kaitai.columns.kernel.text_kernels import BYTES, find_clean
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
 from binlog_kaitai.columns.text.hexdump import Style
@@ -57,7 +57,9 @@ class Lines:
         timestamps = header.numbers("timestamp").astype(np.int64)
         positions, ends = block.positions, header.numbers("next_position")
         if inside is not None:
-            positions, ends = (np.where(inside.is_inside, inside.places, told) for told in (positions, ends))
+            positions, ends = (
+                np.where(inside.is_inside, inside.payload_offsets, reported) for reported in (positions, ends)
+            )
         self.header: dict[str, Field] = {
             "position": self.pool.numbers(positions, by_event=True),
             "time": self._seconds(timestamps, timestamp, by_event=True),
@@ -68,8 +70,8 @@ class Lines:
         if block.layout.is_checksummed:
             sums = np.zeros(count, dtype=np.int64)
             is_there = np.flatnonzero(block.sizes >= block.header_length + CHECKSUM_SIZE)
-            places = block.sizes[is_there] - CHECKSUM_SIZE
-            sums[is_there] = block.numbers_at(is_there, places, CHECKSUM_SIZE).view(np.int64)
+            payload_offsets = block.sizes[is_there] - CHECKSUM_SIZE
+            sums[is_there] = block.numbers_at(is_there, payload_offsets, CHECKSUM_SIZE).view(np.int64)
             if as_printed.checksums:
                 made = as_printed.checksums
                 sums[list(made)] = list(made.values())
@@ -129,10 +131,10 @@ class Columns:
             self._made[name] = FIELDS[self._kind][name].column(self)
         return self._made[name]
 
-    def payload_heads(self) -> PayloadHeads:
+    def payload_headers(self) -> PayloadHeaders:
         """The header fields of transaction payloads."""
         block = self._lines.block
-        return payload_heads(block, block.rows_of(self._kind))
+        return payload_headers(block, block.rows_of(self._kind))
 
     def lines(self, starts: Any, lengths: Any, field: InLines) -> Field:
         """Bytes split over lines: unchanged from the block, or converted if some need escaping."""

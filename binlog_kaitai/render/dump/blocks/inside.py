@@ -15,7 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_short import crc32_of
-from binlog_kaitai.columns.blocks.payload_headers import payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import payload_headers
 from binlog_kaitai.columns.blocks.payloads import Dress
 from binlog_kaitai.columns.kernel.byte_kernels import OK, put_u4
 from binlog_kaitai.columns.kernel.text_kernels import join_ranges
@@ -71,12 +71,12 @@ class Inside:
         self.is_inside = holders >= 0
         self.rows = np.where(self.is_inside, holders, first - 1 + np.cumsum(~self.is_inside))
         ends = outer.header.numbers("next_position").astype(np.int64)
-        self.places = np.where(self.is_inside, ends[self.rows], -1)
+        self.payload_offsets = np.where(self.is_inside, ends[self.rows], -1)
         self.opens = piece.types == EventType.transaction_payload_event
         before = self.is_inside | self.opens
-        self.is_behind = ~self.is_inside
-        self.is_behind[1:] &= before[:-1]
-        self.is_behind[:1] = False
+        self.is_after = ~self.is_inside
+        self.is_after[1:] &= before[:-1]
+        self.is_after[:1] = False
 
     def part(self, events: Any) -> Inside:
         """The same for a part of the events."""
@@ -138,9 +138,9 @@ def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Even
 def unpacked_size(block: Block) -> int:
     """The declared uncompressed size of a block's payloads, in bytes."""
     rows = block.rows_of(EventType.transaction_payload_event)
-    heads = payload_heads(block, rows)
-    size = int(heads.uncompressed_sizes[heads.fits].sum())
-    for row in rows[~heads.fits].tolist():
+    headers = payload_headers(block, rows)
+    size = int(headers.uncompressed_sizes[headers.fits].sum())
+    for row in rows[~headers.fits].tolist():
         try:
             size += declared_size(block.event(row).body)
         except BinlogError:

@@ -86,13 +86,13 @@ class Plan:
         end_of = next_of(acts.ends)
         members, printed = np.flatnonzero(acts.has_body), np.flatnonzero(acts.rows >= 0)
         safe = self._safe(acts, end_of)
-        begins, heads, stops = texts.of_events.T
+        begins, first_lines, stops = texts.of_events.T
         shown = np.flatnonzero(stops > begins)
-        cut = np.where(shown == split, heads[shown], stops[shown])
+        cut = np.where(shown == split, first_lines[shown], stops[shown])
         parts = [(NOW_PHASE, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
         if split >= 0:
             own = np.array([split])
-            parts.append((HEAD_PHASE, own, own, COPY, heads[own], stops[own], safe[own]))
+            parts.append((HEAD_PHASE, own, own, COPY, first_lines[own], stops[own], safe[own]))
         if len(members):
             parts.append(
                 (BODY_PHASE, end_of[members], members, BASE64, bodies[0][members], bodies[1][members], 0)

@@ -40,7 +40,7 @@ from binlog_kaitai.render.dump.blocks.row_events import OUTSIDE, RowsEvents, Tab
 from binlog_kaitai.render.dump.blocks.shapes import Shapes
 from binlog_kaitai.render.dump.blocks.statements import Templates
 from binlog_kaitai.render.dump.blocks.steps import Steps
-from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MisfitError
+from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MismatchError
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.output import BINLOG, BINLOG_END, ROWS_NUMBER
 from binlog_kaitai.render.dump.printer import UNREADABLE
@@ -48,7 +48,7 @@ from binlog_kaitai.render.dump.row_programs import Programs
 
 #: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table
 #: maps.
-_SHORTEST, _MOST_MISFITS = 24, 8
+_SHORTEST, _MAX_MISMATCHES = 24, 8
 #: The cost of printing an event individually, in bytes processed by kernels.
 _CALL = 1 << 10
 _NOT_PLAIN = ("require_row_format", "flashback", "filters_domains")
@@ -121,9 +121,9 @@ class BlockPrinter:
         except (BinlogError, *UNREADABLE):  # the event reader identifies the event
             self._print_alone(at, stop)
             return
-        misfits = 0
+        mismatches = 0
         while at < stop:
-            end = at if misfits > _MOST_MISFITS or not self._is_ready() else self._steps.walk(at, stop)
+            end = at if mismatches > _MAX_MISMATCHES or not self._is_ready() else self._steps.walk(at, stop)
             if end - at < _SHORTEST:
                 self._print_alone(at, min(end + 1, stop))
                 at = min(end + 1, stop)
@@ -134,7 +134,7 @@ class BlockPrinter:
                 at = end
             except _TroubleError as found:
                 self._steps.leave_out(found.event)
-                misfits += 1
+                mismatches += 1
                 at = found.written
 
     def _print_alone(self, begin: int, end: int) -> None:
@@ -216,10 +216,10 @@ class BlockPrinter:
             self._write(piece)
             for piece in pieces:
                 self._write(piece)
-        except MisfitError as misfit:
-            if misfit.done:
-                written = begin + int(self._running.event_of[misfit.done - 1]) + 1
-            trouble = begin + int(self._running.event_of[misfit.job])
+        except MismatchError as mismatch:
+            if mismatch.done:
+                written = begin + int(self._running.event_of[mismatch.done - 1]) + 1
+            trouble = begin + int(self._running.event_of[mismatch.job])
             self._finish(begin, written, acts, b"")
             raise _TroubleError(trouble, written) from None
         out.body.extend(piece for piece in left_body if piece)
@@ -258,10 +258,10 @@ class BlockPrinter:
             (flush_of[head], np.ones_like(head), 2 * head + 1, head, acts.head[head]),
         ]
         owners, waits, ranks, shown, program_of = (np.concatenate(one) for one in zip(*parts, strict=True))
-        places = 2 * owners + waits
+        offsets = 2 * owners + waits
         if len(now) or len(takers):
-            order = np.argsort(2 * count * places + ranks, kind="stable")
-            places, shown, program_of = places[order], shown[order], program_of[order]
+            order = np.argsort(2 * count * offsets + ranks, kind="stable")
+            offsets, shown, program_of = offsets[order], shown[order], program_of[order]
         shown += begin
         constants = self._constants + self._steps.texts
         zeros = np.zeros(len(constants), dtype=np.int64)
@@ -277,7 +277,7 @@ class BlockPrinter:
         ranges = np.stack((limits[:-1], limits[1:]), axis=1)[: len(constants)].tolist()
         limits = limits[len(constants) :]
         at = np.zeros(2 * count + 3, dtype=np.int64)
-        at[1:] = np.cumsum(np.bincount(places, minlength=2 * count + 2))
+        at[1:] = np.cumsum(np.bincount(offsets, minlength=2 * count + 2))
         edges = limits[at]
         events = np.stack((edges[: 2 * count : 2], edges[1 : 2 * count : 2], edges[2 : 2 * count + 1 : 2]), 1)
         left = ready[edges[2 * count] :].tobytes()

@@ -49,13 +49,13 @@ class Renamed:
         if not names:
             return
         self.starts, self.sizes = block.starts.copy(), block.sizes.copy()
-        self._behind: list[bytes] = []
+        self._after: list[bytes] = []
         self._at, self._keeps_all = len(block.data), keeps_all
         makes_checksums = rewrites_all and block.layout.is_checksummed
         is_of_all = makes_checksums or (rewrites_all and keeps_all)
         for kind in _LENGTHS if is_of_all else (EventType.table_map_event,):
             self._rename(block, kind, names, makes_checksums=makes_checksums)
-        added = np.frombuffer(b"".join(self._behind), dtype=np.uint8)
+        added = np.frombuffer(b"".join(self._after), dtype=np.uint8)
         self.data = np.concatenate((block.data, added)) if len(added) else block.data
 
     def _rename(
@@ -65,7 +65,7 @@ class Renamed:
         if not len(events) or "schema_name" not in body:
             return
         starts, lengths = body.ranges("schema_name")
-        lengths_at = body.places(_LENGTHS[kind])
+        lengths_at = body.positions(_LENGTHS[kind])
         columns = (events, block.starts[events], block.sizes[events], lengths_at, starts, lengths, body.fits)
         view, is_kept = memoryview(block.data), kind == EventType.table_map_event or self._keeps_all
         for event, at, size, length_at, start, length, fits in zip(
@@ -80,5 +80,5 @@ class Renamed:
                 raw, self.checksums[event] = with_checksum(raw)
             if is_kept:
                 self.starts[event], self.sizes[event] = self._at, len(raw)
-                self._behind.append(raw)
+                self._after.append(raw)
                 self._at += len(raw)

@@ -13,7 +13,7 @@ from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.blocks.columns import Lines
-from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs
+from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader
 
 _ID = "table_id.value"
 #: The scope of tables outside payloads; inside a payload, the scope is the payload's position in the log.
@@ -82,7 +82,7 @@ class RowsEvents:
             joined = [np.zeros(0, dtype=np.int64)] * 5
         order = np.argsort(joined[0], kind="stable")
         self.events, self.ids, self.begins, self.starts, self.ends = (values[order] for values in joined)
-        self.heads: list[Head] = []
+        self.rows_headers: list[RowsHeader] = []
         self.head_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
 
     def _part(self, kind: int) -> tuple[Any, ...] | None:
@@ -124,12 +124,12 @@ class RowsEvents:
         map_ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)[which]
         earlier_ids = np.array([body.table_id.value for _, body in earlier], dtype=np.int64)
         ids = np.concatenate((earlier_ids, map_ids))
-        places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
+        offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
         earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
         of_maps = np.concatenate((earlier_scopes, scopes[events]))
         keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
-        newest = newest_before(keys[: len(ids)], places, self.events, keys[len(ids) :], len(block) + 2)
-        newest[np.append(places, -1)[newest] < closed[self.events]] = -1
+        newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
+        newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
         choices = [printer.quick.content_of(body) for _, body in earlier] + made
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
         table_of = number_of[newest]
@@ -142,19 +142,19 @@ class RowsEvents:
             head, program = self._program(programs, index, choices, int(table_of[index]), printer)
             head_of.append(-1 if head is None else known.setdefault(id(head), len(known)))
             program_of.append(program)
-            if head is not None and len(known) > len(self.heads):
-                self.heads.append(head)
+            if head is not None and len(known) > len(self.rows_headers):
+                self.rows_headers.append(head)
         self.head_of = np.array(head_of, dtype=np.int64)[which]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
 
     def _program(
         self, programs: Programs, index: int, choices: list[Any], table: int, printer: Any
-    ) -> tuple[Head | None, int]:
+    ) -> tuple[RowsHeader | None, int]:
         body, content = choices[table] if table >= 0 else (None, None)
         if body is None or content is None:
             return None, -1
         try:
-            head = printer.heads.of(self.lines.block.event(int(self.events[index]), body))
+            head = printer.rows_headers.of(self.lines.block.event(int(self.events[index]), body))
         except BinlogError:
             return None, -1
         if head is None:
@@ -172,8 +172,8 @@ def closed_before(block: Block, scopes: Any) -> Any:
     ends = block.body_ends(events)
     for text in CLOSING_STATEMENTS:
         found = block.sizes[events] > len(text) + block.header_length
-        places = np.where(found, ends - len(text), 0)[:, None] + np.arange(len(text))
-        found &= (block.data[places] == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
+        offsets = np.where(found, ends - len(text), 0)[:, None] + np.arange(len(text))
+        found &= (block.data[offsets] == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
         is_closing[events[found]] = True
     numbers = np.arange(len(block))
     closed = np.full(len(block), -2, dtype=np.int64)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.payload_headers import payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import payload_headers
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
@@ -70,8 +70,8 @@ class Shapes:
         self.numbers[block.checksums == BAD] = -1
         self.alone = self.numbers
         if lines.inside is not None:
-            is_behind = lines.inside.is_behind & (self.numbers >= 0)
-            self.numbers = np.where(is_behind, self.numbers + self.count, self.numbers)
+            is_after = lines.inside.is_after & (self.numbers >= 0)
+            self.numbers = np.where(is_after, self.numbers + self.count, self.numbers)
             self.count *= 2
 
     def _of_kind(self, kind: int, events: Any) -> Found | None:
@@ -143,7 +143,7 @@ class Shapes:
         """Payloads whose events follow in the block."""
         if self._lines.inside is None:
             return None
-        return Found(payload_heads(self._lines.block, events).fits)
+        return Found(payload_headers(self._lines.block, events).fits)
 
 
 _SHAPES: dict[int, Callable[[Shapes, Any, Any], Found | None]] = {

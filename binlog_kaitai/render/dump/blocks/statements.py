@@ -98,7 +98,7 @@ class Templates:
             return None
         traced, _ = trace_event(one.raw, one.type_code, one.layout, None)
         variables = traced.body.content.status_vars
-        places = {"fraction": -1, "xid": -1}
+        offsets = {"fraction": -1, "xid": -1}
         is_fixed = np.ones(len(content), dtype=np.bool_)
         is_usual = variables is not None
         for variable in variables.variables if variables is not None else ():
@@ -112,16 +112,16 @@ class Templates:
             which = "xid" if name in XIDS else "fraction"
             start, end = where["start"], where["end"]
             (stated,) = _numbers(content, np.array([start]), end - start)
-            is_usual &= places[which] < 0 and stated == getattr(variable.value, field)
-            places[which] = start
+            is_usual &= offsets[which] < 0 and stated == getattr(variable.value, field)
+            offsets[which] = start
             is_fixed[start:end] = False
         number = sum(map(len, self._known.values()))
-        return _Template(number, content.copy(), is_fixed, places["fraction"], places["xid"], is_usual)
+        return _Template(number, content.copy(), is_fixed, offsets["fraction"], offsets["xid"], is_usual)
 
 
-def _numbers(data: Any, places: Any, size: int) -> Any:
-    found = np.zeros(len(places), dtype=np.uint64)
-    read_numbers.run(data, places, 0, size, False, found)
+def _numbers(data: Any, offsets: Any, size: int) -> Any:
+    found = np.zeros(len(offsets), dtype=np.uint64)
+    read_numbers.run(data, offsets, 0, size, False, found)
     return found.view(np.int64)
 
 

@@ -120,7 +120,7 @@ class Steps:
                 self.item(event),
                 is_measured=self._is_measured(event),
                 is_passed=bool(self._is_passed[event]),
-                is_behind=shape != self._shapes.alone[event],
+                is_after=shape != self._shapes.alone[event],
             )
             after = self._number(printer.state)
             step = found.step(self._extra(b"".join(found.tail)), after)
