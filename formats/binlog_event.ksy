@@ -27,7 +27,7 @@ params:
     doc: The format description's entry for the event's type, in bytes; 0 where it has none.
   - id: is_checksummed
     type: bool
-    doc: Whether events of this log end with a checksum. A format description event tells itself.
+    doc: Whether events of this log end with a checksum. A format description event states this itself.
   - id: has_permuted_types
     type: bool
     doc: Whether the log numbers its event types as early 5.1 alpha versions did.
@@ -59,7 +59,7 @@ seq:
 instances:
   is_format_description:
     value: header.type_code == binlog_enums::event_type::format_description_event
-    doc: Such an event tells by its own length whether it has a checksum.
+    doc: The length of such an event decides whether it has a checksum.
   len_own_post_header:
     pos: _io.pos + 71
     type: u1

@@ -1,6 +1,6 @@
 meta:
   id: log_start
-  title: Start of a binary log, behind the magic
+  title: Start of a binary log, after the magic
   license: MIT
   ks-version: '0.10'
   endian: le
@@ -8,7 +8,7 @@ meta:
     - /binlog_enums
     - /event_header
 doc: |
-  What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
+  What the first event says about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
   alpha versions); a log that starts otherwise has no known version.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/client/mysqlbinlog.cc check_header
 -webide-representation: 'version {binlog_version:dec}'
@@ -30,4 +30,4 @@ instances:
       first_header.len_event == 19 + 56 ? 3 : 0
     doc: |
       4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
-      whose body has 56 bytes behind a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
+      whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.

@@ -51,13 +51,13 @@ types:
     params:
       - id: index
         type: s4
-        doc: Place in the file, from 0.
+        doc: Index in the file, from 0.
       - id: previous_format_index
         type: s4
-        doc: Place of the newest format description event before, or -1.
+        doc: Index of the newest format description event before, or -1.
       - id: previous_table_map_index
         type: s4
-        doc: Place of the newest table map event of the statement before, or -1.
+        doc: Index of the newest table map event of the statement before, or -1.
     seq:
       - id: event
         type: |
@@ -88,7 +88,7 @@ types:
         doc: The event is a format description.
       format_index:
         value: 'is_format ? index : previous_format_index'
-        doc: Place of the newest format description event up to here, or -1.
+        doc: Index of the newest format description event up to here, or -1.
       is_statement_start:
         value: |
           upcoming_type.value == binlog_enums::event_type::query_event or
@@ -97,12 +97,12 @@ types:
           upcoming_type.value == binlog_enums::event_type::anonymous_gtid_log_event or
           upcoming_type.value == binlog_enums::event_type::gtid_tagged_log_event or
           upcoming_type.value == binlog_enums::event_type::gtid_event
-        doc: No rows event behind refers to a table map before; it bounds the search.
+        doc: No rows event after this one refers to a table map before it; this bounds the search.
       table_map_index:
         value: |
           upcoming_type.value == binlog_enums::event_type::table_map_event ? index :
           is_statement_start ? -1 : previous_table_map_index
-        doc: Place of the newest table map event of the statement up to here, or -1.
+        doc: Index of the newest table map event of the statement up to here, or -1.
       has_format:
         value: previous_format_index >= 0
         doc: There is a format description event before; logs before version 4 have none.
@@ -170,7 +170,7 @@ types:
         doc: What the rows event refers to.
       - id: index
         type: s4
-        doc: Place of the entry in the file; -1 where there are no more.
+        doc: Index of the entry in the file; -1 where there are no more.
     instances:
       is_end:
         value: index < 0
@@ -184,4 +184,4 @@ types:
         doc: The rows belong to it.
       next_index:
         value: _root.entries[index].previous_table_map_index
-        doc: Place of the table map before this one, or -1.
+        doc: Index of the previous table map, or -1.

@@ -7,17 +7,17 @@ meta:
     - /binlog_enums
 doc: |
   The type code as it stands, but for logs of some early 5.1 alpha versions, which numbered the types
-  16 to 22 in another order. The format description event of such a log gives itself away: it has
+  16 to 22 in another order. The format description event of such a log reveals this: it has
   a fixed part for type 16, which in every other log is the XID event that needs none.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.7.44/libbinlogevents/src/control_events.cpp event_type_permutation
 params:
   - id: type_code
     type: u1
     enum: binlog_enums::event_type
-    doc: As the event's header has it.
+    doc: The code in the event's header.
   - id: has_permuted_types
     type: bool
-    doc: As the format description event in force tells.
+    doc: As the format description event in force states.
 instances:
   value:
     value: |

@@ -84,7 +84,7 @@ types:
         type: interval
         repeat: expr
         repeat-expr: num_intervals
-        doc: The intervals, rising and apart from each other.
+        doc: The intervals, in ascending order; they neither overlap nor touch.
   interval:
     -webide-representation: '{start:dec}-{last:dec}'
     seq:

@@ -95,7 +95,7 @@ instances:
       ? ((first >> num_bytes >> 1).as<s8> + (more.as<s8> * (1 << (6 - num_more)).as<s8>).as<s8>).as<s8>
       : ((more_low / 2).as<s8> + (more_high.as<s8> * 0x80000000.as<s8>).as<s8>).as<s8>).as<s8>
     doc: |
-      The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned
+      The number without its lowest bit. It is computed from the parts, since a shift or a division of an unsigned
       number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.
   signed_value:
     value: '(is_negative ? (-1.as<s8> - magnitude).as<s8> : magnitude).as<s8>'

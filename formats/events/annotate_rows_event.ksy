@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  The statement that caused the row events after it, for people to read. MariaDB, with
+  The statement that caused the row events after it, for human readers. MariaDB, with
   `binlog_annotate_row_events`. Since MariaDB 5.3.
 doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Annotate_rows_log_event
 -webide-representation: '{query_text}'

@@ -31,4 +31,4 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer servers may add.
+    doc: Bytes that newer servers may add.

@@ -53,7 +53,7 @@ seq:
   - id: unknown_post_header
     size: len_post_header - 10
     if: len_post_header > 10
-    doc: What a newer server may add to the fixed part.
+    doc: Bytes that a newer server may add to the fixed part.
   - id: extra_data
     -orig-id: m_extra_row_info
     size: len_extra_data - 2
@@ -77,7 +77,7 @@ seq:
     -orig-id: m_rows_buf
     size-eos: true
     type: compressed_data
-    doc: The images of all rows, one behind the other, compressed; `rows` reads them.
+    doc: The images of all rows, one after the other, compressed; `rows` reads them.
 instances:
   is_statement_end:
     -orig-id: STMT_END_F
@@ -115,8 +115,8 @@ instances:
       table_map.num_columns.value == num_columns.value and
       (columns.num_present > 0 or is_update and columns_after.num_present > 0)
     doc: |
-      Whether the table map describes the images, and they have a length: without any column nothing
-      tells their number.
+      Whether the table map describes the images, and they have a length: without columns the number
+      of rows is unknown.
   inflated_rows:
     io: compressed_images.deflated._io
     pos: 0
@@ -128,7 +128,7 @@ instances:
   rows:
     value: inflated_rows.rows
     if: can_read_rows
-    doc: The rows, read when they are asked for.
+    doc: The rows, read on demand.
 types:
   extra_chunks:
     seq:
@@ -136,7 +136,7 @@ types:
         -orig-id: m_extra_row_info
         type: extra_row_info(_parent.is_update)
         repeat: eos
-        doc: What there is, each with its type.
+        doc: The chunks, each with its type.
   row_list:
     seq:
       - id: rows

@@ -7,7 +7,7 @@ meta:
   imports:
     - /events/query_status_vars
 doc: |
-  A LOAD DATA statement, behind the events that carry its file. It reads like QUERY_EVENT and
+  A LOAD DATA statement, after the events that carry its file. It reads like QUERY_EVENT and
   says which part of the statement names the file. Since 5.0.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Execute_load_query_event
 -webide-representation: 'file {file_id:dec}: {query_text}'
@@ -73,7 +73,7 @@ seq:
   - id: schema_name_terminator
     -orig-id: db
     type: u1
-    doc: 0, behind the name; servers do not check it.
+    doc: 0, after the name; servers do not check it.
   - id: query
     -orig-id: query
     size-eos: true

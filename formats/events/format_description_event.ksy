@@ -39,7 +39,7 @@ seq:
     type: u1
     repeat: expr
     repeat-expr: num_event_types
-    doc: For each event type from 1 on, the length of the fixed part behind the header, in bytes.
+    doc: For each event type from 1 on, the length of the fixed part after the header, in bytes.
     -published-wrong: |
       The number of entries is given as len_event - len_header - 2 - 50 - 4 - 1. That is 5 too
       many since MySQL 5.6.1 and MariaDB 5.3, where the checksum algorithm and a CRC32 follow. A

@@ -88,7 +88,7 @@ seq:
     -orig-id: transaction_length
     type: packed_integer
     if: has_len_transaction
-    doc: The number behind `len_transaction`, in bytes. Since 8.0.2.
+    doc: The stored form of `len_transaction`, in bytes. Since 8.0.2.
   - id: immediate_server_version_low
     -orig-id: immediate_server_version
     type: b24le
@@ -103,7 +103,7 @@ seq:
     -orig-id: original_server_version
     type: u4
     if: has_original_server_version
-    doc: The number behind `original_server_version`.
+    doc: The stored form of `original_server_version`.
   - id: commit_group_ticket
     -orig-id: commit_group_ticket
     type: u8
@@ -112,7 +112,7 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer servers may add.
+    doc: Bytes that newer servers may add.
 instances:
   may_have_statements:
     -orig-id: FLAG_MAY_HAVE_SBR
@@ -180,7 +180,7 @@ instances:
     -orig-id: original_server_version
     value: '(has_original_server_version ? original_server_version_if_other : immediate_server_version).as<u4>'
     if: has_server_versions
-    doc: Version of the server of `uuid`; 999999 where that server was too old to tell, 0 where it is not known.
+    doc: Version of the server of `uuid`; 999999 where that server was too old to report it, 0 where it is not known.
 enums:
   logical_clock:
     1:

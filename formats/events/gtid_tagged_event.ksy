@@ -33,7 +33,7 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer servers may add.
+    doc: Bytes that newer servers may add.
 instances:
   flags:
     -orig-id: gtid_flags

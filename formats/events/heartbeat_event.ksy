@@ -9,7 +9,7 @@ doc: |
   header's `next_position` is the position. Since 5.5.
 
   MariaDB (10.5 and later) sets that to 0 where the position needs more than 32 bits and puts
-  it in front of the name; the zero in its top byte shows it, since no name contains one.
+  it before the name; the zero in its top byte shows it, since no name contains one.
 -published-wrong: |
   Given as an event without payload. Its body is the name of the log.
 doc-ref:

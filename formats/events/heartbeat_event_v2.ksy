@@ -8,7 +8,7 @@ meta:
     - /common/packed_integer
 doc: |
   Sent by an idle source over the network, never written to a log: how far its log goes, with
-  positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
+  positions past 4 GiB. A list of typed fields up to an end marker. Since 8.0.26.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Heartbeat
 seq:
   - id: fields
@@ -16,7 +16,7 @@ seq:
     type: field
     repeat: until
     repeat-until: _.is_end
-    doc: What the source tells, each fact once, then the end mark.
+    doc: What the source reports, each fact once, then the end marker.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
@@ -69,7 +69,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: What newer servers may add.
+        doc: Bytes that newer servers may add.
   unknown_field:
     seq:
       - id: data

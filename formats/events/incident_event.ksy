@@ -31,7 +31,7 @@ seq:
     if: _io.size - _io.pos == 4
     doc: |
       CRC32 of the event as it was written into the transaction's cache first, without a position
-      and 4 bytes shorter. MySQL copies it into the log with these bytes and puts another checksum behind.
+      and 4 bytes shorter. MySQL copies it into the log with these bytes and appends another checksum.
     -published-wrong: |
       No published description has these bytes.
   - id: unknown_tail

@@ -29,4 +29,4 @@ seq:
   - id: padding
     -orig-id: m_padding_size
     size-eos: true
-    doc: Bytes without meaning.
+    doc: Meaningless bytes.

@@ -4,7 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
   endian: le
-doc: What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
+doc: What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement after their fixed part. Since 3.23.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc sql_ex_info, Load_log_event
 params:
   - id: has_long_separators
@@ -110,23 +110,23 @@ types:
       is_field_terminator_empty:
         -orig-id: FIELD_TERM_EMPTY
         value: (empty_flags & 0x01) != 0
-        doc: '`field_terminator` is empty, whatever its byte.'
+        doc: '`field_terminator` is empty, regardless of its byte.'
       is_enclosure_empty:
         -orig-id: ENCLOSED_EMPTY
         value: (empty_flags & 0x02) != 0
-        doc: '`enclosure` is empty, whatever its byte.'
+        doc: '`enclosure` is empty, regardless of its byte.'
       is_line_terminator_empty:
         -orig-id: LINE_TERM_EMPTY
         value: (empty_flags & 0x04) != 0
-        doc: '`line_terminator` is empty, whatever its byte.'
+        doc: '`line_terminator` is empty, regardless of its byte.'
       is_line_start_empty:
         -orig-id: LINE_START_EMPTY
         value: (empty_flags & 0x08) != 0
-        doc: '`line_start` is empty, whatever its byte.'
+        doc: '`line_start` is empty, regardless of its byte.'
       is_escape_empty:
         -orig-id: ESCAPED_EMPTY
         value: (empty_flags & 0x10) != 0
-        doc: '`escape` is empty, whatever its byte.'
+        doc: '`escape` is empty, regardless of its byte.'
   counted_separators:
     doc: Separators of up to 255 bytes each.
     seq:
@@ -179,4 +179,4 @@ types:
       - id: terminator
         -orig-id: fields, table_name, db
         type: u1
-        doc: 0, behind the name; servers do not check it.
+        doc: 0, after the name; servers do not check it.

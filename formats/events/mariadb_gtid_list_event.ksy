@@ -36,14 +36,14 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer servers may add.
+    doc: Bytes that newer servers may add.
 instances:
   num_gtids:
     value: count_and_flags & 0x0fffffff
   is_until_reached:
     -orig-id: FLAG_UNTIL_REACHED
     value: (count_and_flags & 0x10000000) != 0
-    doc: Only in the network stream; the replica has what START SLAVE UNTIL asked for.
+    doc: Only in the network stream; the replica has reached the position of START SLAVE UNTIL.
   is_ignored_gtids:
     -orig-id: FLAG_IGN_GTIDS
     value: (count_and_flags & 0x20000000) != 0

@@ -6,7 +6,7 @@ meta:
   endian: le
 doc: |
   A piece of a rows event that is longer than `binlog_row_event_fragment_threshold`. The pieces stand
-  one behind the other; their data, joined, is the rows event from its header on, without a checksum
+  one after the other; their data, joined, is the rows event from its header on, without a checksum
   of its own. MariaDB 12.3.
 
   The comments of the server's source put the piece's own number first, MariaDB's documentation puts
@@ -56,4 +56,4 @@ instances:
   num_fragments:
     -orig-id: total_fragments
     value: '(number_1 < number_2 ? number_2 : number_1).as<u4>'
-    doc: How many pieces there are.
+    doc: Number of pieces.

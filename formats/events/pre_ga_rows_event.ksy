@@ -40,7 +40,7 @@ seq:
   - id: unknown_post_header
     size: len_post_header - 8
     if: len_post_header > 8
-    doc: What no known server adds to the fixed part.
+    doc: Bytes beyond the known fixed part; no known server writes any.
   - id: num_columns
     -orig-id: m_width
     type: packed_integer
@@ -52,7 +52,7 @@ seq:
   - id: images
     -orig-id: m_rows_buf
     size-eos: true
-    doc: The images of all rows, one behind the other.
+    doc: The images of all rows, one after the other.
 instances:
   is_statement_end:
     -orig-id: STMT_END_F

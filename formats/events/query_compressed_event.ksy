@@ -55,11 +55,11 @@ seq:
   - id: schema_name_terminator
     -orig-id: db
     type: u1
-    doc: 0, behind the name; servers do not check it.
+    doc: 0, after the name; servers do not check it.
   - id: compressed_query
     -orig-id: query
     type: compressed_data
-    doc: The statement, compressed; `query` has it as it was.
+    doc: The statement, compressed; `query` is the original.
 instances:
   query:
     value: compressed_query.deflated.inflated

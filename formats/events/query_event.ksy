@@ -56,7 +56,7 @@ seq:
   - id: schema_name_terminator
     -orig-id: db
     type: u1
-    doc: 0, behind the name; servers do not check it.
+    doc: 0, after the name; servers do not check it.
   - id: query
     -orig-id: query
     size-eos: true

@@ -9,8 +9,8 @@ meta:
     - /events/sql_mode
 doc: |
   The session variables that a statement depends on: pairs of a one-byte key and a value whose
-  layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
-  unknown key keeps all bytes behind it. Since 5.0.
+  layout the key decides. Keys from 128 on are MariaDB's. Values do not state their length, so an
+  unknown key keeps all bytes after it. Since 5.0.
 doc-ref:
   - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Query_event
   - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Q_…
@@ -133,7 +133,7 @@ types:
       - id: terminator
         -orig-id: catalog
         type: u1
-        doc: 0, behind the name; servers do not check it.
+        doc: 0, after the name; servers do not check it.
   auto_increment:
     -webide-representation: 'by {increment:dec} from {offset:dec}'
     seq:
@@ -202,7 +202,7 @@ types:
         -orig-id: master_data_written
         type: u4
         doc: |
-          Size of the event as the source had it, in bytes. Only in relay logs of a source older
+          Size of the event as the source wrote it, in bytes. Only in relay logs of a source older
           than 5.0.
   invoker:
     doc: Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host.
@@ -378,11 +378,11 @@ types:
             doc: Number of the collation that is its default in the session.
   mariadb_dummy:
     doc: |
-      Filling without a value. A server that sends an old replica a BEGIN in place of a longer
-      GTID event fills the rest with it.
+      Padding without a value. A server that sends an old replica a BEGIN in place of a longer
+      GTID event pads the rest with it.
   unknown:
     doc: Value of a key that this grammar does not know, and all after it.
     seq:
       - id: data
         size-eos: true
-        doc: The value, and any variables behind it.
+        doc: The value, and any variables after it.

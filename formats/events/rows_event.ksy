@@ -53,7 +53,7 @@ seq:
   - id: unknown_post_header
     size: len_post_header - 10
     if: len_post_header > 10
-    doc: What a newer server may add to the fixed part.
+    doc: Bytes that a newer server may add to the fixed part.
   - id: extra_data
     -orig-id: m_extra_row_info
     size: len_extra_data - 2
@@ -76,7 +76,7 @@ seq:
   - id: images
     -orig-id: row
     size-eos: true
-    doc: The images of all rows, one behind the other; `rows` reads them.
+    doc: The images of all rows, one after the other; `rows` reads them.
 instances:
   is_statement_end:
     -orig-id: STMT_END_F
@@ -140,7 +140,7 @@ instances:
     repeat-until: _io.eof
     if: can_read_rows
     doc: |
-      The rows, read when they are asked for. Without any bytes it is one row without columns, which
+      The rows, read on demand. Without any bytes it is one row without columns, which
       an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
 types:
   extra_chunks:
@@ -149,4 +149,4 @@ types:
         -orig-id: m_extra_row_info
         type: extra_row_info(_parent.is_update)
         repeat: eos
-        doc: What there is, each with its type.
+        doc: The chunks, each with its type.

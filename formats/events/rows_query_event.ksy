@@ -5,8 +5,8 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  The statement behind the rows events after it, where `binlog_rows_query_log_events` is on.
-  Since 5.6. MariaDB's like is ANNOTATE_ROWS_EVENT.
+  The statement that caused the rows events after it, where `binlog_rows_query_log_events` is on.
+  Since 5.6. MariaDB's counterpart is ANNOTATE_ROWS_EVENT.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_query_event
 -webide-representation: '{query_text}'
 seq:

@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  All events after this one are encrypted, each by itself, as bytes of the same length. MariaDB
+  All events after this one are encrypted, each on its own and without a change of length. MariaDB
   10.1; second in the log, after its format description event. Since 10.1.
 doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Start_encryption_log_event
 -webide-representation: 'scheme {scheme:dec}, key version {key_version:dec}'
@@ -13,7 +13,7 @@ seq:
   - id: scheme
     -orig-id: crypto_scheme
     type: u1
-    doc: How the key and the initialization vector come about; 1 is the only scheme.
+    doc: How the key and the initialization vector are derived; 1 is the only scheme.
   - id: key_version
     -orig-id: key_version
     type: u4
@@ -25,4 +25,4 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer servers may add.
+    doc: Bytes that newer servers may add.

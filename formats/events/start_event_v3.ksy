@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size tells the version of
+  The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size gives the version of
   the headers: 13 + 56 bytes in version 1, 19 + 56 in version 3. Since 3.23.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Start_log_event_v3
 -webide-representation: 'version {binlog_version:dec}, server {server_version}'

@@ -31,7 +31,7 @@ seq:
   - id: unknown_post_header
     size: len_post_header - 8
     if: len_post_header > 8
-    doc: What a newer server may add to the fixed part.
+    doc: Bytes that a newer server may add to the fixed part.
   - id: len_schema_name
     -orig-id: m_dblen
     type: packed_integer
@@ -45,7 +45,7 @@ seq:
   - id: schema_name_end
     -orig-id: m_dbnam
     type: u1
-    doc: 0, behind the name.
+    doc: 0, after the name.
   - id: len_table_name
     -orig-id: m_tbllen
     type: packed_integer
@@ -59,7 +59,7 @@ seq:
   - id: table_name_end
     -orig-id: m_tblnam
     type: u1
-    doc: 0, behind the name.
+    doc: 0, after the name.
   - id: num_columns
     -orig-id: m_colcnt
     type: packed_integer
@@ -119,7 +119,7 @@ instances:
     doc: The table has triggers. MariaDB since 10.1.
   has_metadata:
     value: not _io.eof
-    doc: Whether anything follows the types; asked first, and then remembered, behind them.
+    doc: Whether anything follows the types; computed right after them and kept.
   signedness:
     value: optional_metadata[optional_metadata.last.signedness_index].value.as<table_map_metadata::bitmap>
     if: optional_metadata.size > 0 and optional_metadata.last.signedness_index >= 0
@@ -169,7 +169,7 @@ types:
     params:
       - id: index
         type: u4
-        doc: Place among the columns, from 0.
+        doc: Index among the columns, from 0.
       - id: numeric_ordinal
         type: u4
         doc: Number of numeric columns before this one.
@@ -191,7 +191,7 @@ types:
         value: 0
         doc: |
           Number of digits of the fraction of a TIME, DATETIME or TIMESTAMP in MariaDB's old format. The
-          log does not tell it, so that this is 0; a reader that knows the table's definition puts the
+          log does not state it, so this is 0; a reader that knows the table's definition puts the
           number here before it reads rows.
       is_nullable:
         value: ((_parent.null_bits[index / 8] >> (index % 8)) & 1) == 1

@@ -14,16 +14,16 @@ doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlo
 params:
   - id: index
     type: s4
-    doc: Place among the fields, from 0.
+    doc: Index among the fields, from 0.
   - id: previous_signedness_index
     type: s4
-    doc: Place of the newest field of this kind before, or -1.
+    doc: Index of the newest field of this kind before, or -1.
   - id: previous_column_name_index
     type: s4
-    doc: Place of the newest field of this kind before, or -1.
+    doc: Index of the newest field of this kind before, or -1.
   - id: previous_column_visibility_index
     type: s4
-    doc: Place of the newest field of this kind before, or -1.
+    doc: Index of the newest field of this kind before, or -1.
 seq:
   - id: type
     -orig-id: type
@@ -57,13 +57,13 @@ seq:
 instances:
   signedness_index:
     value: 'type == field_type::signedness ? index : previous_signedness_index'
-    doc: Place of the newest field of this kind up to here, or -1.
+    doc: Index of the newest field of this kind up to here, or -1.
   column_name_index:
     value: 'type == field_type::column_name ? index : previous_column_name_index'
-    doc: Place of the newest field of this kind up to here, or -1.
+    doc: Index of the newest field of this kind up to here, or -1.
   column_visibility_index:
     value: 'type == field_type::column_visibility ? index : previous_column_visibility_index'
-    doc: Place of the newest field of this kind up to here, or -1.
+    doc: Index of the newest field of this kind up to here, or -1.
 types:
   bitmap:
     doc: A bit for each column that the field is about; the first is the highest bit of the first byte.
@@ -76,7 +76,7 @@ types:
   number_list:
     doc: |
       A number for each column that the field is about: a collation, a type of geometry, a number of
-      dimensions; or the places of the columns of a primary key.
+      dimensions; or the indexes of the columns of a primary key.
     seq:
       - id: numbers
         -orig-id: m_column_charset, m_geometry_type, m_primary_key, m_enum_and_set_column_charset, m_vector_dimensionality
@@ -100,7 +100,7 @@ types:
       - id: column
         -orig-id: col_index
         type: packed_integer
-        doc: Place among the columns that the field is about, from 0.
+        doc: Index among the columns that the field is about, from 0.
       - id: collation
         -orig-id: col_charset
         type: packed_integer
@@ -167,7 +167,7 @@ types:
       - id: column
         -orig-id: col_index
         type: packed_integer
-        doc: Place among all columns, from 0.
+        doc: Index among all columns, from 0.
       - id: len_prefix
         -orig-id: col_prefix
         type: packed_integer

@@ -71,7 +71,7 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer servers may add.
+    doc: Bytes that newer servers may add.
 types:
   snapshot:
     seq:
@@ -83,7 +83,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: What newer servers may add.
+        doc: Bytes that newer servers may add.
   item:
     seq:
       - id: len_hash

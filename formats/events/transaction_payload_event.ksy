@@ -11,7 +11,7 @@ doc: |
   checksums, and their positions say nothing. MySQL 8.0.20, with `binlog_transaction_compression`.
 
   The format description event declares a fixed part of 40 bytes for this type, and there is none:
-  the body begins with fields of kind, length and value, up to an end mark. Since 8.0.20.
+  the body begins with fields of kind, length and value, up to an end marker. Since 8.0.20.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Transaction_payload
 -webide-representation: '{len_uncompressed:dec} bytes when uncompressed'
 seq:
@@ -25,11 +25,11 @@ seq:
       )
     repeat: until
     repeat-until: _.is_end
-    doc: What is known of the payload, each fact once and in any order, then the end mark.
+    doc: What is known of the payload, each fact once and in any order, then the end marker.
   - id: payload
     -orig-id: m_payload
     size-eos: true
-    doc: The events, one behind the other, as the compression left them.
+    doc: The events, one after the other, as the compression left them.
 instances:
   len_payload:
     -orig-id: m_payload_size
@@ -100,12 +100,12 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: What newer servers may add.
+        doc: Bytes that newer servers may add.
   unknown_value:
     seq:
       - id: data
         size-eos: true
-        doc: A fact that newer servers tell.
+        doc: A fact that newer servers add.
 enums:
   payload_fact:
     0:

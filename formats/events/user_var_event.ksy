@@ -63,7 +63,7 @@ instances:
     doc: Whether an integer is to be read as `unsigned_number`.
 types:
   attribute:
-    doc: MySQL has one byte `flags` here, 0 or 1, behind integers; MariaDB made it a list.
+    doc: MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB made it a list.
     -webide-representation: '{kind} {data_type_name.name}'
     seq:
       - id: kind
@@ -79,7 +79,7 @@ types:
       - id: unknown
         size-eos: true
         if: kind != attribute_kind::signed and kind != attribute_kind::unsigned and kind != attribute_kind::data_type_name
-        doc: Everything behind a kind that is not known.
+        doc: Everything after an unknown kind.
   data_type_name:
     doc: MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry.
     seq:
@@ -113,7 +113,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: Bytes behind the value; no server writes any.
+        doc: Bytes after the value; no server writes any.
   int_value:
     -webide-representation: '{number:dec}'
     seq:
@@ -124,7 +124,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: Bytes behind the value; no server writes any.
+        doc: Bytes after the value; no server writes any.
     instances:
       unsigned_number:
         pos: 0
@@ -139,7 +139,7 @@ types:
       - id: scale
         -orig-id: val
         type: u1
-        doc: Number of digits behind the point, 0 to 30.
+        doc: Number of digits after the decimal point, 0 to 30.
       - id: digits
         -orig-id: val
         size-eos: true

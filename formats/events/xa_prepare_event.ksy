@@ -37,7 +37,7 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer servers may add.
+    doc: Bytes that newer servers may add.
 instances:
   is_one_phase:
     value: one_phase != 0

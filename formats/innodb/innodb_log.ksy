@@ -88,7 +88,7 @@ types:
         type: u4
         doc: CRC-32C of the 508 bytes up to here.
         -published-wrong: |
-          The table gives the offset as 512, behind the 512 bytes that it says can be read by themselves. The
+          The table gives the offset as 512, after the 512 bytes that it says can be read separately. The
           server's readers and writers have it at 508.
   page:
     doc: A page of chunks. All its bytes are zero where nothing was written yet.
@@ -147,7 +147,7 @@ types:
     seq:
       - id: num_records
         type: compressed_integer
-        doc: How many there are.
+        doc: Number of records.
       - id: first
         type: location
         if: num_records.value != 0
@@ -187,7 +187,7 @@ types:
     seq:
       - id: num_gtids
         type: compressed_integer
-        doc: How many GTIDs there are.
+        doc: Number of GTIDs.
       - id: earliest_xa_file
         type: compressed_integer
         doc: One more than the number of the earliest file with XA transactions that may be pending, or 0.

@@ -86,7 +86,7 @@ types:
       - id: obfuscated_key
         -orig-id: key
         size: len_key
-        doc: The key, XORed with the text `*305=Ljt0*!@$Hnm(*-9-w;:` over and over.
+        doc: The key, XORed with the text `*305=Ljt0*!@$Hnm(*-9-w;:` repeated.
       - id: padding
         size: start + len_entry - _io.pos
         doc: Zero bytes.

@@ -44,7 +44,7 @@ seq:
     type: u4
     if: has_data
     doc: |
-      Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the
+      Length of `data`, in bytes. Servers read it regardless of the flags; old descriptions of the
       protocol tie it to a flag.
   - id: data
     -orig-id: data
@@ -55,7 +55,7 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer replicas may add.
+    doc: Bytes that newer replicas may add.
 instances:
   has_data:
     value: _io.size > 19 + len_file_name
@@ -86,4 +86,4 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: What newer replicas may add.
+        doc: Bytes that newer replicas may add.

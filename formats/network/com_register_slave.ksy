@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  A replica makes itself known before it asks for the stream, for SHOW REPLICAS. The whole
+  A replica registers itself before it requests the stream, for SHOW REPLICAS. The whole
   message, without the header of its packet.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc register_replica
 -webide-representation: 'server {server_id:dec}'
@@ -63,4 +63,4 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer replicas may add.
+    doc: Bytes that newer replicas may add.

@@ -37,4 +37,4 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: What newer replicas may add.
+    doc: Bytes that newer replicas may add.

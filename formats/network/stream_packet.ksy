@@ -79,7 +79,7 @@ types:
             _parent.table_map,
             _parent.has_table_map
           )
-        doc: The event, as it stands in the log.
+        doc: The event, as in the log.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
@@ -137,7 +137,7 @@ types:
         -orig-id: message
         size-eos: true
         if: not _io.eof
-        doc: Text for people, and changes of the session's state.
+        doc: Human-readable text, and changes of the session's state.
     instances:
       is_long:
         value: _io.size >= 7
@@ -158,7 +158,7 @@ types:
         -orig-id: SERVER_STATUS_AUTOCOMMIT
         value: (status_flags & 0x0002) != 0
         if: has_status_flags
-        doc: The session commits each statement by itself.
+        doc: The session commits each statement on its own (autocommit).
       has_more_results:
         -orig-id: SERVER_MORE_RESULTS_EXISTS
         value: (status_flags & 0x0008) != 0
@@ -249,7 +249,7 @@ types:
         type: str
         size-eos: true
         encoding: UTF-8
-        doc: What happened, for people.
+        doc: What happened, in words.
     instances:
       upcoming:
         pos: 3

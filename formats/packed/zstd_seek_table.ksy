@@ -6,7 +6,7 @@ meta:
   endian: le
 doc: |
   The last frame of a file in zstd's seekable format, which decoders skip. It lists the other frames, each of which
-  can be unpacked by itself.
+  can be decompressed on its own.
 doc-ref: https://github.com/facebook/zstd/blob/v1.5.7/contrib/seekable_format/zstd_seekable_compression_format.md
 seq:
   - id: magic
@@ -57,7 +57,7 @@ types:
       - id: num_frames
         -orig-id: Number_Of_Frames
         type: u4
-        doc: How many frames there are.
+        doc: Number of frames.
       - id: descriptor
         -orig-id: Seek_Table_Descriptor
         type: u1

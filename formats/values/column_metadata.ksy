@@ -15,7 +15,7 @@ params:
   - id: column_type
     type: u1
     enum: column_types::column_type
-    doc: As the table map's list of types has it.
+    doc: The type as the table map lists it.
 seq:
   - id: element_type
     -orig-id: m_elt_type
@@ -28,13 +28,13 @@ seq:
     type: u1
     if: has_len_pack
     doc: |
-      Size of the length in front of a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the
+      Size of the length before a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the
       value itself.
   - id: max_length
     -orig-id: field_length
     type: u2
     if: is_varchar and not is_array
-    doc: The longest value, in bytes; from 256 on, the length in front of a value has 2 bytes.
+    doc: The longest value, in bytes; from 256 on, the length before a value has 2 bytes.
   - id: max_len_element
     -orig-id: field_length
     type: b24le
@@ -59,7 +59,7 @@ seq:
     -orig-id: decimals
     type: u1
     if: described_type == column_types::column_type::newdecimal
-    doc: Number of digits behind the point, 0 to 38.
+    doc: Number of digits after the decimal point, 0 to 38.
   - id: fractional_digits
     -orig-id: decimals
     type: u1
@@ -119,7 +119,7 @@ instances:
       has_len_pack ? len_pack :
       is_string ? (length > 255 ? 2 : 1) :
       is_varchar ? (max_length > 255 ? 2 : 1) : 0
-    doc: Size of the length in front of a value, in bytes; 0 where there is none.
+    doc: Size of the length before a value, in bytes; 0 where there is none.
   len_bytes:
     value: 'is_bit ? bytes + (bits > 0 ? 1 : 0) : 0'
     doc: Length of a BIT value, in bytes; else 0.
@@ -132,4 +132,4 @@ instances:
       string_type_number == column_types::column_type::enum.to_i ? column_types::column_type::enum :
       string_type_number == column_types::column_type::set.to_i ? column_types::column_type::set :
       column_types::column_type::string
-    doc: The type that a value's layout goes by; ENUM and SET hide behind `string`.
+    doc: The type that a value's layout goes by; ENUM and SET are stored as `string`.

@@ -90,7 +90,7 @@ enums:
     20:
       id: typed_array
       -orig-id: MYSQL_TYPE_TYPED_ARRAY
-      doc: Hidden column behind a multi-valued index, a JSON array. Since 8.0.17.
+      doc: Hidden column of a multi-valued index, a JSON array. Since 8.0.17.
     140:
       id: blob_compressed
       -orig-id: MYSQL_TYPE_BLOB_COMPRESSED

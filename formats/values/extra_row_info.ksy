@@ -54,7 +54,7 @@ types:
         if: _parent.is_update
         doc: The partition of the rows before an update.
   unknown_info:
-    doc: A chunk of a type that this grammar does not know; it hides those behind it.
+    doc: A chunk of a type that this grammar does not know; the chunks after it cannot be found.
     seq:
       - id: data
         size-eos: true

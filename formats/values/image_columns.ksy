@@ -4,7 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
   endian: le
-doc: Which columns of the table the row images of an event have.
+doc: Which columns of the table are in the row images of an event.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
 -webide-representation: '{bitmap}'
 params:
@@ -30,10 +30,10 @@ types:
     params:
       - id: index
         type: u4
-        doc: Place among the table's columns, from 0.
+        doc: Index among the table's columns, from 0.
       - id: ordinal
         type: u4
-        doc: Number of present columns before this one, which is its place in an image.
+        doc: Number of present columns before this one, which is its index in an image.
     instances:
       is_present:
         value: ((_parent.bitmap[index / 8] >> (index % 8)) & 1) == 1

@@ -11,7 +11,7 @@ meta:
 doc: |
   A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
   members; what does not fit into the table is found by an offset from the start of that object or
-  array. Members are read when they are asked for, so that no offset can lead in circles.
+  array. Members are read on demand, so that offsets cannot form a cycle.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.h
 -webide-representation: '{type} {content}'
 seq:
@@ -27,7 +27,7 @@ seq:
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
-    doc: Bytes behind the document.
+    doc: Bytes after the document.
 types:
   value:
     -webide-representation: '{content}'
@@ -180,7 +180,7 @@ types:
         -orig-id: offset-or-inlined-value
         size: '(is_large ? 4 : 2) - (type == value_type::literal ? 1 : is_wide ? 4 : 2)'
         if: is_inlined
-        doc: The rest of the place for an offset; in a negative number its sign.
+        doc: The rest of the space for an offset; in a negative number its sign.
       - id: ofs_value
         -orig-id: offset-or-inlined-value
         type: sized_number(is_large)
@@ -198,7 +198,7 @@ types:
         pos: _parent.ofs_container + ofs_value.value
         type: value(type, _parent.ofs_container + ofs_value.value)
         if: not is_inlined
-        doc: The value, read when it is asked for.
+        doc: The value, read on demand.
   literal_value:
     -webide-representation: '{value}'
     doc: null, true or false.
@@ -300,7 +300,7 @@ types:
         type: json_opaque(type)
         doc: The value, as a column of its type would have it.
   unknown_value:
-    doc: A value of a type that this grammar does not know, and all that stands behind it.
+    doc: A value of a type that this grammar does not know, and everything after it.
     seq:
       - id: data
         size-eos: true
@@ -329,7 +329,7 @@ types:
     params:
       - id: index
         type: u4
-        doc: Place among the groups, from 0.
+        doc: Index among the groups, from 0.
     seq:
       - id: octet
         -orig-id: data-length

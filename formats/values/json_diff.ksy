@@ -45,12 +45,12 @@ enums:
     0:
       id: replace
       -orig-id: REPLACE
-      doc: The value at the path gives way to another.
+      doc: The value at the path is replaced.
     1:
       id: insert
       -orig-id: INSERT
-      doc: A value is put in before the array element, or as the object's member, at the path.
+      doc: A value is inserted before the array element, or as the object's member, at the path.
     2:
       id: remove
       -orig-id: REMOVE
-      doc: The value at the path is taken out.
+      doc: The value at the path is removed.

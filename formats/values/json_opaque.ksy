@@ -37,7 +37,7 @@ types:
       - id: scale
         -orig-id: scale
         type: u1
-        doc: Number of digits behind the point, 0 to 30.
+        doc: Number of digits after the decimal point, 0 to 30.
       - id: number
         -orig-id: MYSQL_TYPE_NEWDECIMAL
         type: numeric_values::decimal(precision, scale)
@@ -45,7 +45,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: Bytes behind the number.
+        doc: Bytes after the number.
   datetime:
     -webide-representation: '{year:dec}-{month:dec}-{day:dec} {hour:dec}:{minute:dec}:{second:dec}'
     doc: One number of 8 bytes, from the microsecond in its lowest bits to the year.
@@ -81,7 +81,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: Bytes behind the number.
+        doc: Bytes after the number.
     instances:
       year:
         value: '(year_month / 13).as<u4>'
@@ -106,7 +106,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
-        doc: Bytes behind the number.
+        doc: Bytes after the number.
     instances:
       is_negative:
         value: sign < 0

@@ -1,10 +1,10 @@
 meta:
   id: length_prefix
-  title: Length in front of a value
+  title: Length before a value
   license: MIT
   ks-version: '0.10'
   endian: le
-doc: The length of a value, in a number of bytes that the column's metadata tells.
+doc: The length of a value, in a number of bytes given by the column's metadata.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp calc_field_size
 -webide-representation: '{value:dec}'
 params:

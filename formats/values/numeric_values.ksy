@@ -5,8 +5,8 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  Values of columns that a number stands for. Whether an integer is unsigned only newer logs say;
-  without that it is read as signed.
+  Values of columns that are stored as numbers. Only newer logs say whether an integer is unsigned;
+  otherwise it is read as signed.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc log_event_print_value
 types:
   int_1:
@@ -138,8 +138,8 @@ types:
   decimal:
     -webide-representation: '{digits}'
     doc: |
-      DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over in front of the integer part
-      and behind the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
+      DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over before the integer part
+      and after the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
       first bit is inverted; it is 0 in a negative number, whose other bits are all inverted too.
     doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/strings/decimal.cc decimal2bin
     params:
@@ -148,7 +148,7 @@ types:
         doc: Number of digits in all.
       - id: scale
         type: u1
-        doc: Number of digits behind the point.
+        doc: Number of digits after the decimal point.
     seq:
       - id: digits
         -orig-id: MYSQL_TYPE_NEWDECIMAL
@@ -157,7 +157,7 @@ types:
     instances:
       integer_digits:
         value: 'precision > scale ? precision - scale : 0'
-        doc: Number of digits in front of the point.
+        doc: Number of digits before the decimal point.
       len_integer:
         value: integer_digits / 9 * 4 + (integer_digits % 9 + 1) / 2
         doc: Length of the integer part, in bytes.
@@ -168,7 +168,7 @@ types:
         value: digits.length > 0 and (digits[0] & 0x80) == 0
       num_integer_groups:
         value: (integer_digits + 8) / 9
-        doc: Number of groups of digits in front of the point.
+        doc: Number of groups of digits before the decimal point.
       num_groups:
         value: num_integer_groups + (scale + 8) / 9
         doc: Number of groups of digits.
@@ -183,11 +183,11 @@ types:
     params:
       - id: index
         type: u4
-        doc: Place among the groups, from 0.
+        doc: Index among the groups, from 0.
     instances:
       is_integer:
         value: index < _parent.num_integer_groups
-        doc: Whether the digits are in front of the point.
+        doc: Whether the digits are before the decimal point.
       num_digits:
         value: |
           is_integer and index == 0 ? (_parent.integer_digits - 1) % 9 + 1 :
@@ -245,16 +245,16 @@ types:
         -orig-id: MYSQL_TYPE_ENUM
         type: u1
         if: num_bytes < 2
-        doc: Place of the member, from 1, of up to 255; 0 for a wrong value.
+        doc: Number of the member, from 1, of up to 255; 0 for a wrong value.
       - id: number_2
         -orig-id: MYSQL_TYPE_ENUM
         type: u2
         if: num_bytes >= 2
-        doc: Place of the member, from 1, of up to 65535; 0 for a wrong value.
+        doc: Number of the member, from 1, of up to 65535; 0 for a wrong value.
     instances:
       value:
         value: 'num_bytes < 2 ? number_1 : number_2'
-        doc: Place of the member, from 1; 0 for the empty string that stands for a wrong value.
+        doc: Number of the member, from 1; 0 for the empty string that stands for a wrong value.
   set:
     -webide-representation: '{value:dec}'
     doc: SET.

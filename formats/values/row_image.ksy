@@ -12,7 +12,7 @@ meta:
     - /values/numeric_values
     - /values/string_values
     - /values/temporal_values
-doc: A row at one moment. It tells nothing of its types; they are the table map's.
+doc: A row at one moment. It does not state its types; the table map does.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc unpack_row
 params:
   - id: table_map
@@ -56,7 +56,7 @@ types:
     params:
       - id: index
         type: u4
-        doc: Place of the column in the table, from 0.
+        doc: Index of the column in the table, from 0.
     seq:
       - id: value
         type:
@@ -108,10 +108,10 @@ types:
         doc: What the table map says of the column.
       name:
         value: 'column.has_name ? column.name : "@" + (index + 1).to_s'
-        doc: The column's name where the log has it; else its place from 1, as in `@1`.
+        doc: The column's name where the log has it; else its number from 1, as in `@1`.
       ordinal:
         value: _parent.columns.columns[index].ordinal
-        doc: Place in the image, if the column is there.
+        doc: Index in the image, if the column is present.
       is_present:
         value: _parent.columns.columns[index].is_present
         doc: Whether the image has the column.

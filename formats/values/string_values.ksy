@@ -74,8 +74,8 @@ types:
         value: method & 0x07
         if: is_compressed
         doc: |
-          Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
-          `i < method & 7` is another thing.
+          Size of the length, in bytes. Computed separately, since in JavaScript the compiler's
+          `i < method & 7` means something else.
       has_bare_stream:
         value: is_compressed and (method & 0x08) != 0
         doc: The data is a deflate stream without zlib's header and checksum.
@@ -109,7 +109,7 @@ types:
         -orig-id: srid
         type: u4
         if: _io.size >= 4
-        doc: Number of the spatial reference system; not there in what is no shape.
+        doc: Number of the spatial reference system; absent where the value is not a shape.
       - id: data
         -orig-id: wkb
         size-eos: true
@@ -162,10 +162,10 @@ types:
         size: len_document.value
         type: json_binary
         if: len_document.value > 0
-        doc: The document; absent where a wrong value was let in, which counts as JSON null.
+        doc: The document; absent where the server accepted an invalid value, which counts as JSON null.
   json_diffs:
     -webide-representation: '{content}'
-    doc: What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`.
+    doc: What an update changed in a JSON document, with `binlog_row_value_options=PARTIAL_JSON`.
     params:
       - id: len_length
         type: u2
@@ -186,4 +186,4 @@ types:
         -orig-id: Json_diff
         type: json_diff
         repeat: eos
-        doc: The changes, in the order they are to be made.
+        doc: The changes, in the order in which to apply them.

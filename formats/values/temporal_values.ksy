@@ -10,7 +10,7 @@ doc: |
 
   The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
   `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
-  not tell them apart, so rows of such tables cannot be read by it.
+  not distinguish them, so rows of such tables cannot be read by it.
 doc-ref:
   - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/my_time.cc my_datetime_packed_from_binary
   - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field.cc Field_time_hires
@@ -128,12 +128,12 @@ types:
         -orig-id: MYSQL_TYPE_TIMESTAMP
         type: u4
         if: fractional_digits == 0
-        doc: The seconds, without a fraction behind them.
+        doc: The seconds, where no fraction follows.
       - id: seconds_be
         -orig-id: MYSQL_TYPE_TIMESTAMP
         type: u4be
         if: fractional_digits > 0
-        doc: The seconds in front of a fraction.
+        doc: The seconds, where a fraction follows.
       - id: packed_fraction
         -orig-id: sec_part
         size: (fractional_digits + 1) / 2

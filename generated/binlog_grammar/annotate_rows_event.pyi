@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class AnnotateRowsEvent(KaitaiStruct):
-    """The statement that caused the row events after it, for people to read. MariaDB, with
+    """The statement that caused the row events after it, for human readers. MariaDB, with
     `binlog_annotate_row_events`. Since MariaDB 5.3.
 
     See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Annotate_rows_log_event

@@ -83,7 +83,7 @@ class BinlogEvent(KaitaiStruct):
 
     @property
     def is_format_description(self):
-        """Such an event tells by its own length whether it has a checksum."""
+        """The length of such an event decides whether it has a checksum."""
         if hasattr(self, '_m_is_format_description'):
             return self._m_is_format_description
 

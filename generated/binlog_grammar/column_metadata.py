@@ -186,7 +186,7 @@ class ColumnMetadata(KaitaiStruct):
 
     @property
     def len_length(self):
-        """Size of the length in front of a value, in bytes; 0 where there is none."""
+        """Size of the length before a value, in bytes; 0 where there is none."""
         if hasattr(self, '_m_len_length'):
             return self._m_len_length
 
@@ -204,7 +204,7 @@ class ColumnMetadata(KaitaiStruct):
 
     @property
     def real_type(self):
-        """The type that a value's layout goes by; ENUM and SET hide behind `string`."""
+        """The type that a value's layout goes by; ENUM and SET are stored as `string`."""
         if hasattr(self, '_m_real_type'):
             return self._m_real_type
 

@@ -13,20 +13,20 @@ class ColumnMetadata(KaitaiStruct):
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_utility.cc read_field_metadata
     """
     column_type: _column_types.ColumnTypes.ColumnType | int
-    """As the table map's list of types has it."""
+    """The type as the table map lists it."""
     element_type: _column_types.ColumnTypes.ColumnType | int | None
     """Type of the array's elements.
 
     The server's name: m_elt_type
     """
     len_pack: int | None
-    """Size of the length in front of a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the
+    """Size of the length before a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the
     value itself.
 
     The server's name: pack_length
     """
     max_length: int | None
-    """The longest value, in bytes; from 256 on, the length in front of a value has 2 bytes.
+    """The longest value, in bytes; from 256 on, the length before a value has 2 bytes.
 
     The server's name: field_length
     """
@@ -48,7 +48,7 @@ class ColumnMetadata(KaitaiStruct):
     precision: int | None
     """Number of digits in all, 1 to 65."""
     scale: int | None
-    """Number of digits behind the point, 0 to 38.
+    """Number of digits after the decimal point, 0 to 38.
 
     The server's name: decimals
     """
@@ -88,7 +88,7 @@ class ColumnMetadata(KaitaiStruct):
         """Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."""
     @property
     def len_length(self) -> int:
-        """Size of the length in front of a value, in bytes; 0 where there is none."""
+        """Size of the length before a value, in bytes; 0 where there is none."""
     @property
     def len_bytes(self) -> int:
         """Length of a BIT value, in bytes; else 0."""
@@ -97,4 +97,4 @@ class ColumnMetadata(KaitaiStruct):
         """Number of the type in `real_type_and_length`; 0 for other types."""
     @property
     def real_type(self) -> _column_types.ColumnTypes.ColumnType | int:
-        """The type that a value's layout goes by; ENUM and SET hide behind `string`."""
+        """The type that a value's layout goes by; ENUM and SET are stored as `string`."""

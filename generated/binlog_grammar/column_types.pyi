@@ -114,7 +114,7 @@ class ColumnTypes(KaitaiStruct):
         The server's name: MYSQL_TYPE_TIME2
         """
         typed_array = 20
-        """Hidden column behind a multi-valued index, a JSON array. Since 8.0.17.
+        """Hidden column of a multi-valued index, a JSON array. Since 8.0.17.
 
         The server's name: MYSQL_TYPE_TYPED_ARRAY
         """

@@ -37,7 +37,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
     The server's name: pos
     """
     len_data: int | None
-    """Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the
+    """Length of `data`, in bytes. Servers read it regardless of the flags; old descriptions of the
     protocol tie it to a flag.
 
     The server's name: data_size
@@ -46,7 +46,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
     """The GTIDs, as `len_data` says."""
     _raw_data: bytes
     unknown_tail: bytes | None
-    """What newer replicas may add."""
+    """Bytes that newer replicas may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def has_data(self) -> bool: ...
@@ -77,5 +77,5 @@ class ComBinlogDumpGtid(KaitaiStruct):
         The server's name: slave_gtid_executed
         """
         unknown_tail: bytes | None
-        """What newer replicas may add."""
+        """Bytes that newer replicas may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

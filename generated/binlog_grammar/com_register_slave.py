@@ -9,7 +9,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class ComRegisterSlave(KaitaiStruct):
-    """A replica makes itself known before it asks for the stream, for SHOW REPLICAS. The whole
+    """A replica registers itself before it requests the stream, for SHOW REPLICAS. The whole
     message, without the header of its packet.
 
     .. seealso::

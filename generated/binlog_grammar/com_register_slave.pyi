@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class ComRegisterSlave(KaitaiStruct):
-    """A replica makes itself known before it asks for the stream, for SHOW REPLICAS. The whole
+    """A replica registers itself before it requests the stream, for SHOW REPLICAS. The whole
     message, without the header of its packet.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc register_replica
@@ -51,5 +51,5 @@ class ComRegisterSlave(KaitaiStruct):
     The server's name: master_id
     """
     unknown_tail: bytes | None
-    """What newer replicas may add."""
+    """Bytes that newer replicas may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

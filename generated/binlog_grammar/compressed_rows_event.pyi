@@ -44,7 +44,7 @@ class CompressedRowsEvent(KaitaiStruct):
     The server's name: var_header_len
     """
     unknown_post_header: bytes | None
-    """What a newer server may add to the fixed part."""
+    """Bytes that a newer server may add to the fixed part."""
     extra_data: CompressedRowsEvent.ExtraChunks | None
     """What the event says of all its rows.
 
@@ -67,7 +67,7 @@ class CompressedRowsEvent(KaitaiStruct):
     The server's name: columns_after_image
     """
     compressed_images: _compressed_data.CompressedData
-    """The images of all rows, one behind the other, compressed; `rows` reads them.
+    """The images of all rows, one after the other, compressed; `rows` reads them.
 
     The server's name: m_rows_buf
     """
@@ -111,19 +111,19 @@ class CompressedRowsEvent(KaitaiStruct):
         """The rows were updated."""
     @property
     def can_read_rows(self) -> bool:
-        """Whether the table map describes the images, and they have a length: without any column nothing
-        tells their number.
+        """Whether the table map describes the images, and they have a length: without columns the number
+        of rows is unknown.
         """
     @property
     def inflated_rows(self) -> CompressedRowsEvent.RowList | None:
         """The images before compression."""
     @property
     def rows(self) -> list[_row.Row] | None:
-        """The rows, read when they are asked for."""
+        """The rows, read on demand."""
 
     class ExtraChunks(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
-        """What there is, each with its type.
+        """The chunks, each with its type.
 
         The server's name: m_extra_row_info
         """

@@ -7,15 +7,15 @@ from . import binlog_enums as _binlog_enums
 
 class EffectiveType(KaitaiStruct):
     """The type code as it stands, but for logs of some early 5.1 alpha versions, which numbered the types
-    16 to 22 in another order. The format description event of such a log gives itself away: it has
+    16 to 22 in another order. The format description event of such a log reveals this: it has
     a fixed part for type 16, which in every other log is the XID event that needs none.
 
     See https://github.com/mysql/mysql-server/blob/mysql-5.7.44/libbinlogevents/src/control_events.cpp event_type_permutation
     """
     type_code: _binlog_enums.BinlogEnums.EventType | int
-    """As the event's header has it."""
+    """The code in the event's header."""
     has_permuted_types: bool
-    """As the format description event in force tells."""
+    """As the format description event in force states."""
     def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, has_permuted_types: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def value(self) -> _binlog_enums.BinlogEnums.EventType | int:

@@ -30,7 +30,7 @@ class FormatDescriptionEvent(KaitaiStruct):
     The server's name: common_header_len
     """
     len_post_headers: list[int]
-    """For each event type from 1 on, the length of the fixed part behind the header, in bytes.
+    """For each event type from 1 on, the length of the fixed part after the header, in bytes.
 
     The server's name: post_header_len
     """

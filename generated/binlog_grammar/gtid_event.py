@@ -312,7 +312,7 @@ class GtidEvent(KaitaiStruct):
 
     @property
     def original_server_version(self):
-        """Version of the server of `uuid`; 999999 where that server was too old to tell, 0 where it is not known."""
+        """Version of the server of `uuid`; 999999 where that server was too old to report it, 0 where it is not known."""
         if hasattr(self, '_m_original_server_version'):
             return self._m_original_server_version
 

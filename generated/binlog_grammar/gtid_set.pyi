@@ -75,7 +75,7 @@ class GtidSet(KaitaiStruct):
         The server's name: n_intervals
         """
         intervals: list[GtidSet.Interval]
-        """The intervals, rising and apart from each other.
+        """The intervals, in ascending order; they neither overlap nor touch.
 
         The server's name: Interval
         """

@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class ImageColumns(KaitaiStruct):
-    """Which columns of the table the row images of an event have.
+    """Which columns of the table are in the row images of an event.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
     """
@@ -26,9 +26,9 @@ class ImageColumns(KaitaiStruct):
 
     class Column(KaitaiStruct):
         index: int
-        """Place among the table's columns, from 0."""
+        """Index among the table's columns, from 0."""
         ordinal: int
-        """Number of present columns before this one, which is its place in an image."""
+        """Number of present columns before this one, which is its index in an image."""
         def __init__(self, index: int, ordinal: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_present(self) -> bool: ...

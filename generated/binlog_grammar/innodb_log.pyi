@@ -146,7 +146,7 @@ class InnodbLog(KaitaiStruct):
     class OobRecords(KaitaiStruct):
         """The out-of-band records of a group."""
         num_records: _compressed_integer.CompressedInteger
-        """How many there are."""
+        """Number of records."""
         first: InnodbLog.Location | None
         """The first one."""
         last: InnodbLog.Location | None
@@ -177,7 +177,7 @@ class InnodbLog(KaitaiStruct):
     class GtidState(KaitaiStruct):
         """A record of the GTID state."""
         num_gtids: _compressed_integer.CompressedInteger
-        """How many GTIDs there are."""
+        """Number of GTIDs."""
         earliest_xa_file: _compressed_integer.CompressedInteger
         """One more than the number of the earliest file with XA transactions that may be pending, or 0."""
         gtids: list[InnodbLog.Gtid]

@@ -15,7 +15,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 class JsonBinary(KaitaiStruct):
     """A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
     members; what does not fit into the table is found by an offset from the start of that object or
-    array. Members are read when they are asked for, so that no offset can lead in circles.
+    array. Members are read on demand, so that offsets cannot form a cycle.
 
     .. seealso::
        Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.h
@@ -463,7 +463,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class UnknownValue(KaitaiStruct):
-        """A value of a type that this grammar does not know, and all that stands behind it."""
+        """A value of a type that this grammar does not know, and everything after it."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.UnknownValue, self).__init__(_io)
             self._parent = _parent
@@ -682,7 +682,7 @@ class JsonBinary(KaitaiStruct):
 
         @property
         def value(self):
-            """The value, read when it is asked for."""
+            """The value, read on demand."""
             if hasattr(self, '_m_value'):
                 return self._m_value
 

@@ -35,17 +35,17 @@ class JsonDiff(KaitaiStruct):
 
     class DiffOperation(IntEnum):
         replace = 0
-        """The value at the path gives way to another.
+        """The value at the path is replaced.
 
         The server's name: REPLACE
         """
         insert = 1
-        """A value is put in before the array element, or as the object's member, at the path.
+        """A value is inserted before the array element, or as the object's member, at the path.
 
         The server's name: INSERT
         """
         remove = 2
-        """The value at the path is taken out.
+        """The value at the path is removed.
 
         The server's name: REMOVE
         """

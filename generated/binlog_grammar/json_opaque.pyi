@@ -21,14 +21,14 @@ class JsonOpaque(KaitaiStruct):
         precision: int
         """Number of digits in all, 1 to 65."""
         scale: int
-        """Number of digits behind the point, 0 to 30."""
+        """Number of digits after the decimal point, 0 to 30."""
         number: _numeric_values.NumericValues.Decimal
         """The digits.
 
         The server's name: MYSQL_TYPE_NEWDECIMAL
         """
         unknown_tail: bytes | None
-        """Bytes behind the number."""
+        """Bytes after the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Datetime(KaitaiStruct):
@@ -57,7 +57,7 @@ class JsonOpaque(KaitaiStruct):
         The server's name: neg
         """
         unknown_tail: bytes | None
-        """Bytes behind the number."""
+        """Bytes after the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def year(self) -> int: ...
@@ -82,7 +82,7 @@ class JsonOpaque(KaitaiStruct):
         The server's name: neg
         """
         unknown_tail: bytes | None
-        """Bytes behind the number."""
+        """Bytes after the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_negative(self) -> bool: ...

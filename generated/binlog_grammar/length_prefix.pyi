@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class LengthPrefix(KaitaiStruct):
-    """The length of a value, in a number of bytes that the column's metadata tells.
+    """The length of a value, in a number of bytes given by the column's metadata.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp calc_field_size
     """

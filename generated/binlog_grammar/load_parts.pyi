@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class LoadParts(KaitaiStruct):
-    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
+    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement after their fixed part. Since 3.23.
 
     See https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc sql_ex_info, Load_log_event
     """
@@ -114,31 +114,31 @@ class LoadParts(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_field_terminator_empty(self) -> bool:
-            """`field_terminator` is empty, whatever its byte.
+            """`field_terminator` is empty, regardless of its byte.
 
             The server's name: FIELD_TERM_EMPTY
             """
         @property
         def is_enclosure_empty(self) -> bool:
-            """`enclosure` is empty, whatever its byte.
+            """`enclosure` is empty, regardless of its byte.
 
             The server's name: ENCLOSED_EMPTY
             """
         @property
         def is_line_terminator_empty(self) -> bool:
-            """`line_terminator` is empty, whatever its byte.
+            """`line_terminator` is empty, regardless of its byte.
 
             The server's name: LINE_TERM_EMPTY
             """
         @property
         def is_line_start_empty(self) -> bool:
-            """`line_start` is empty, whatever its byte.
+            """`line_start` is empty, regardless of its byte.
 
             The server's name: LINE_START_EMPTY
             """
         @property
         def is_escape_empty(self) -> bool:
-            """`escape` is empty, whatever its byte.
+            """`escape` is empty, regardless of its byte.
 
             The server's name: ESCAPED_EMPTY
             """
@@ -196,7 +196,7 @@ class LoadParts(KaitaiStruct):
         The server's name: fields, table_name, db
         """
         terminator: int
-        """0, behind the name; servers do not check it.
+        """0, after the name; servers do not check it.
 
         The server's name: fields, table_name, db
         """

@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class LogStart(KaitaiStruct):
-    """What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
+    """What the first event says about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
     alpha versions); a log that starts otherwise has no known version.
 
     .. seealso::
@@ -37,7 +37,7 @@ class LogStart(KaitaiStruct):
     @property
     def binlog_version(self):
         """4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
-        whose body has 56 bytes behind a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
+        whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
         """
         if hasattr(self, '_m_binlog_version'):
             return self._m_binlog_version

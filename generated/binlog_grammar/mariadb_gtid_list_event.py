@@ -90,7 +90,7 @@ class MariadbGtidListEvent(KaitaiStruct):
 
     @property
     def is_until_reached(self):
-        """Only in the network stream; the replica has what START SLAVE UNTIL asked for."""
+        """Only in the network stream; the replica has reached the position of START SLAVE UNTIL."""
         if hasattr(self, '_m_is_until_reached'):
             return self._m_is_until_reached
 

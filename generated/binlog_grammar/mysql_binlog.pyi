@@ -35,11 +35,11 @@ class MysqlBinlog(KaitaiStruct):
     class LogEntry(KaitaiStruct):
         """An event in its file, with what it needs of the entries before it."""
         index: int
-        """Place in the file, from 0."""
+        """Index in the file, from 0."""
         previous_format_index: int
-        """Place of the newest format description event before, or -1."""
+        """Index of the newest format description event before, or -1."""
         previous_table_map_index: int
-        """Place of the newest table map event of the statement before, or -1."""
+        """Index of the newest table map event of the statement before, or -1."""
         event: _binlog_event.BinlogEvent
         """The event."""
         def __init__(self, index: int, previous_format_index: int, previous_table_map_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -57,13 +57,13 @@ class MysqlBinlog(KaitaiStruct):
             """The event is a format description."""
         @property
         def format_index(self) -> int:
-            """Place of the newest format description event up to here, or -1."""
+            """Index of the newest format description event up to here, or -1."""
         @property
         def is_statement_start(self) -> bool:
-            """No rows event behind refers to a table map before; it bounds the search."""
+            """No rows event after this one refers to a table map before it; this bounds the search."""
         @property
         def table_map_index(self) -> int:
-            """Place of the newest table map event of the statement up to here, or -1."""
+            """Index of the newest table map event of the statement up to here, or -1."""
         @property
         def has_format(self) -> bool:
             """There is a format description event before; logs before version 4 have none."""
@@ -97,7 +97,7 @@ class MysqlBinlog(KaitaiStruct):
         table_id: int
         """What the rows event refers to."""
         index: int
-        """Place of the entry in the file; -1 where there are no more."""
+        """Index of the entry in the file; -1 where there are no more."""
         def __init__(self, table_id: int, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_end(self) -> bool:
@@ -110,4 +110,4 @@ class MysqlBinlog(KaitaiStruct):
             """The rows belong to it."""
         @property
         def next_index(self) -> int:
-            """Place of the table map before this one, or -1."""
+            """Index of the previous table map, or -1."""

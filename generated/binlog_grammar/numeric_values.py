@@ -9,8 +9,8 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class NumericValues(KaitaiStruct):
-    """Values of columns that a number stands for. Whether an integer is unsigned only newer logs say;
-    without that it is read as signed.
+    """Values of columns that are stored as numbers. Only newer logs say whether an integer is unsigned;
+    otherwise it is read as signed.
 
     .. seealso::
        log_event_print_value - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc
@@ -46,8 +46,8 @@ class NumericValues(KaitaiStruct):
 
 
     class Decimal(KaitaiStruct):
-        """DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over in front of the integer part
-        and behind the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
+        """DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over before the integer part
+        and after the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
         first bit is inverted; it is 0 in a negative number, whose other bits are all inverted too.
 
         .. seealso::
@@ -90,7 +90,7 @@ class NumericValues(KaitaiStruct):
 
         @property
         def integer_digits(self):
-            """Number of digits in front of the point."""
+            """Number of digits before the decimal point."""
             if hasattr(self, '_m_integer_digits'):
                 return self._m_integer_digits
 
@@ -134,7 +134,7 @@ class NumericValues(KaitaiStruct):
 
         @property
         def num_integer_groups(self):
-            """Number of groups of digits in front of the point."""
+            """Number of groups of digits before the decimal point."""
             if hasattr(self, '_m_num_integer_groups'):
                 return self._m_num_integer_groups
 
@@ -160,7 +160,7 @@ class NumericValues(KaitaiStruct):
 
         @property
         def is_integer(self):
-            """Whether the digits are in front of the point."""
+            """Whether the digits are before the decimal point."""
             if hasattr(self, '_m_is_integer'):
                 return self._m_is_integer
 
@@ -256,7 +256,7 @@ class NumericValues(KaitaiStruct):
 
         @property
         def value(self):
-            """Place of the member, from 1; 0 for the empty string that stands for a wrong value."""
+            """Number of the member, from 1; 0 for the empty string that stands for a wrong value."""
             if hasattr(self, '_m_value'):
                 return self._m_value
 

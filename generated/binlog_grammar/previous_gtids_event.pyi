@@ -17,5 +17,5 @@ class PreviousGtidsEvent(KaitaiStruct):
     The server's name: buf
     """
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -44,12 +44,12 @@ class QueryCompressedEvent(KaitaiStruct):
     The server's name: db
     """
     schema_name_terminator: int
-    """0, behind the name; servers do not check it.
+    """0, after the name; servers do not check it.
 
     The server's name: db
     """
     compressed_query: _compressed_data.CompressedData
-    """The statement, compressed; `query` has it as it was.
+    """The statement, compressed; `query` is the original.
 
     The server's name: query
     """

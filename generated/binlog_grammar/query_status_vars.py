@@ -12,8 +12,8 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class QueryStatusVars(KaitaiStruct):
     """The session variables that a statement depends on: pairs of a one-byte key and a value whose
-    layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
-    unknown key keeps all bytes behind it. Since 5.0.
+    layout the key decides. Keys from 128 on are MariaDB's. Values do not state their length, so an
+    unknown key keeps all bytes after it. Since 5.0.
 
     .. seealso::
        Query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
@@ -419,8 +419,8 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class MariadbDummy(KaitaiStruct):
-        """Filling without a value. A server that sends an old replica a BEGIN in place of a longer
-        GTID event fills the rest with it.
+        """Padding without a value. A server that sends an old replica a BEGIN in place of a longer
+        GTID event pads the rest with it.
         """
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.MariadbDummy, self).__init__(_io)

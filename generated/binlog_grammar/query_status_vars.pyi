@@ -8,8 +8,8 @@ from . import sql_mode as _sql_mode
 
 class QueryStatusVars(KaitaiStruct):
     """The session variables that a statement depends on: pairs of a one-byte key and a value whose
-    layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
-    unknown key keeps all bytes behind it. Since 5.0.
+    layout the key decides. Keys from 128 on are MariaDB's. Values do not state their length, so an
+    unknown key keeps all bytes after it. Since 5.0.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Query_event; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Q_…
     """
@@ -113,7 +113,7 @@ class QueryStatusVars(KaitaiStruct):
         The server's name: catalog
         """
         terminator: int
-        """0, behind the name; servers do not check it.
+        """0, after the name; servers do not check it.
 
         The server's name: catalog
         """
@@ -190,7 +190,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class SourceDataWritten(KaitaiStruct):
         len_event: int
-        """Size of the event as the source had it, in bytes. Only in relay logs of a source older
+        """Size of the event as the source wrote it, in bytes. Only in relay logs of a source older
         than 5.0.
 
         The server's name: master_data_written
@@ -372,13 +372,13 @@ class QueryStatusVars(KaitaiStruct):
             def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MariadbDummy(KaitaiStruct):
-        """Filling without a value. A server that sends an old replica a BEGIN in place of a longer
-        GTID event fills the rest with it.
+        """Padding without a value. A server that sends an old replica a BEGIN in place of a longer
+        GTID event pads the rest with it.
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Unknown(KaitaiStruct):
         """Value of a key that this grammar does not know, and all after it."""
         data: bytes
-        """The value, and any variables behind it."""
+        """The value, and any variables after it."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

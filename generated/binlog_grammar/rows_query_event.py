@@ -9,8 +9,8 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class RowsQueryEvent(KaitaiStruct):
-    """The statement behind the rows events after it, where `binlog_rows_query_log_events` is on.
-    Since 5.6. MariaDB's like is ANNOTATE_ROWS_EVENT.
+    """The statement that caused the rows events after it, where `binlog_rows_query_log_events` is on.
+    Since 5.6. MariaDB's counterpart is ANNOTATE_ROWS_EVENT.
 
     .. seealso::
        Rows_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h

@@ -9,8 +9,8 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class SlaveEvent(KaitaiStruct):
-    """Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
-    hardly did; it has no use since. Since 3.23.
+    """Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 could write it, and rarely
+    did; it has been obsolete since. Since 3.23.
 
     .. seealso::
        Slave_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.1.73/sql/log_event.cc

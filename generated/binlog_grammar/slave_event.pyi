@@ -5,8 +5,8 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class SlaveEvent(KaitaiStruct):
-    """Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
-    hardly did; it has no use since. Since 3.23.
+    """Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 could write it, and rarely
+    did; it has been obsolete since. Since 3.23.
 
     See https://github.com/mysql/mysql-server/blob/mysql-5.1.73/sql/log_event.cc Slave_log_event
     """

@@ -5,13 +5,13 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class StartEncryptionEvent(KaitaiStruct):
-    """All events after this one are encrypted, each by itself, as bytes of the same length. MariaDB
+    """All events after this one are encrypted, each on its own and without a change of length. MariaDB
     10.1; second in the log, after its format description event. Since 10.1.
 
     See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Start_encryption_log_event
     """
     scheme: int
-    """How the key and the initialization vector come about; 1 is the only scheme.
+    """How the key and the initialization vector are derived; 1 is the only scheme.
 
     The server's name: crypto_scheme
     """
@@ -20,5 +20,5 @@ class StartEncryptionEvent(KaitaiStruct):
     nonce: bytes
     """Random bytes; with an event's position they make its initialization vector."""
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -9,7 +9,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class StartEventV3(KaitaiStruct):
-    """The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size tells the version of
+    """The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size gives the version of
     the headers: 13 + 56 bytes in version 1, 19 + 56 in version 3. Since 3.23.
 
     .. seealso::

@@ -211,7 +211,7 @@ class StreamPacket(KaitaiStruct):
 
         @property
         def is_autocommit(self):
-            """The session commits each statement by itself."""
+            """The session commits each statement on its own (autocommit)."""
             if hasattr(self, '_m_is_autocommit'):
                 return self._m_is_autocommit
 

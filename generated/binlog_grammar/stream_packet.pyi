@@ -52,7 +52,7 @@ class StreamPacket(KaitaiStruct):
         The server's name: reserve_header
         """
         event: _binlog_event.BinlogEvent
-        """The event, as it stands in the log.
+        """The event, as in the log.
 
         The server's name: event_ptr
         """
@@ -112,7 +112,7 @@ class StreamPacket(KaitaiStruct):
         The server's name: server_status
         """
         info: bytes | None
-        """Text for people, and changes of the session's state.
+        """Human-readable text, and changes of the session's state.
 
         The server's name: message
         """
@@ -136,7 +136,7 @@ class StreamPacket(KaitaiStruct):
             """
         @property
         def is_autocommit(self) -> bool | None:
-            """The session commits each statement by itself.
+            """The session commits each statement on its own (autocommit).
 
             The server's name: SERVER_STATUS_AUTOCOMMIT
             """
@@ -237,7 +237,7 @@ class StreamPacket(KaitaiStruct):
         The server's name: sqlstate
         """
         message: str
-        """What happened, for people.
+        """What happened, in words.
 
         The server's name: err
         """

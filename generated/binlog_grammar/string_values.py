@@ -113,8 +113,8 @@ class StringValues(KaitaiStruct):
 
         @property
         def len_len_original(self):
-            """Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
-            `i < method & 7` is another thing.
+            """Size of the length, in bytes. Computed separately, since in JavaScript the compiler's
+            `i < method & 7` means something else.
             """
             if hasattr(self, '_m_len_len_original'):
                 return self._m_len_len_original
@@ -269,7 +269,7 @@ class StringValues(KaitaiStruct):
 
 
     class JsonDiffs(KaitaiStruct):
-        """What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`."""
+        """What an update changed in a JSON document, with `binlog_row_value_options=PARTIAL_JSON`."""
         def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.JsonDiffs, self).__init__(_io)
             self._parent = _parent

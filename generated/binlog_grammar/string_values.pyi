@@ -72,8 +72,8 @@ class StringValues(KaitaiStruct):
         def is_compressed(self) -> bool: ...
         @property
         def len_len_original(self) -> int | None:
-            """Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
-            `i < method & 7` is another thing.
+            """Size of the length, in bytes. Computed separately, since in JavaScript the compiler's
+            `i < method & 7` means something else.
             """
         @property
         def has_bare_stream(self) -> bool:
@@ -101,7 +101,7 @@ class StringValues(KaitaiStruct):
 
     class GeometryContent(KaitaiStruct):
         srid: int | None
-        """Number of the spatial reference system; not there in what is no shape."""
+        """Number of the spatial reference system; absent where the value is not a shape."""
         data: bytes
         """The shape as well-known binary (WKB); `shape` reads it.
 
@@ -148,7 +148,7 @@ class StringValues(KaitaiStruct):
         The server's name: length
         """
         document: _json_binary.JsonBinary | None
-        """The document; absent where a wrong value was let in, which counts as JSON null.
+        """The document; absent where the server accepted an invalid value, which counts as JSON null.
 
         The server's name: MYSQL_TYPE_JSON
         """
@@ -156,7 +156,7 @@ class StringValues(KaitaiStruct):
         def __init__(self, len_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class JsonDiffs(KaitaiStruct):
-        """What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`."""
+        """What an update changed in a JSON document, with `binlog_row_value_options=PARTIAL_JSON`."""
         len_length: int
         """Size of the length, in bytes."""
         len_content: _length_prefix.LengthPrefix
@@ -174,7 +174,7 @@ class StringValues(KaitaiStruct):
 
     class DiffList(KaitaiStruct):
         diffs: list[_json_diff.JsonDiff]
-        """The changes, in the order they are to be made.
+        """The changes, in the order in which to apply them.
 
         The server's name: Json_diff
         """

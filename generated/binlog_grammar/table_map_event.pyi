@@ -28,7 +28,7 @@ class TableMapEvent(KaitaiStruct):
     The server's name: m_flags
     """
     unknown_post_header: bytes | None
-    """What a newer server may add to the fixed part."""
+    """Bytes that a newer server may add to the fixed part."""
     len_schema_name: _packed_integer.PackedInteger
     """Length of `schema_name`, in bytes.
 
@@ -40,7 +40,7 @@ class TableMapEvent(KaitaiStruct):
     The server's name: m_dbnam
     """
     schema_name_end: int
-    """0, behind the name.
+    """0, after the name.
 
     The server's name: m_dbnam
     """
@@ -55,7 +55,7 @@ class TableMapEvent(KaitaiStruct):
     The server's name: m_tblnam
     """
     table_name_end: int
-    """0, behind the name.
+    """0, after the name.
 
     The server's name: m_tblnam
     """
@@ -118,7 +118,7 @@ class TableMapEvent(KaitaiStruct):
         """
     @property
     def has_metadata(self) -> bool:
-        """Whether anything follows the types; asked first, and then remembered, behind them."""
+        """Whether anything follows the types; computed right after them and kept."""
     @property
     def signedness(self) -> _table_map_metadata.TableMapMetadata.Bitmap | None:
         """The last field of this kind, if there is one."""
@@ -150,7 +150,7 @@ class TableMapEvent(KaitaiStruct):
 
     class Column(KaitaiStruct):
         index: int
-        """Place among the columns, from 0."""
+        """Index among the columns, from 0."""
         numeric_ordinal: int
         """Number of numeric columns before this one."""
         json_ordinal: int
@@ -168,7 +168,7 @@ class TableMapEvent(KaitaiStruct):
         @property
         def old_fractional_digits(self) -> int:
             """Number of digits of the fraction of a TIME, DATETIME or TIMESTAMP in MariaDB's old format. The
-            log does not tell it, so that this is 0; a reader that knows the table's definition puts the
+            log does not state it, so this is 0; a reader that knows the table's definition puts the
             number here before it reads rows.
             """
         @property

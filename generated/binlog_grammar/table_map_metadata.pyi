@@ -13,13 +13,13 @@ class TableMapMetadata(KaitaiStruct):
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Table_map_event::Optional_metadata_fields
     """
     index: int
-    """Place among the fields, from 0."""
+    """Index among the fields, from 0."""
     previous_signedness_index: int
-    """Place of the newest field of this kind before, or -1."""
+    """Index of the newest field of this kind before, or -1."""
     previous_column_name_index: int
-    """Place of the newest field of this kind before, or -1."""
+    """Index of the newest field of this kind before, or -1."""
     previous_column_visibility_index: int
-    """Place of the newest field of this kind before, or -1."""
+    """Index of the newest field of this kind before, or -1."""
     type: TableMapMetadata.FieldType | int
     """What the field is about."""
     len_value: _packed_integer.PackedInteger
@@ -33,13 +33,13 @@ class TableMapMetadata(KaitaiStruct):
     def __init__(self, index: int, previous_signedness_index: int, previous_column_name_index: int, previous_column_visibility_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def signedness_index(self) -> int:
-        """Place of the newest field of this kind up to here, or -1."""
+        """Index of the newest field of this kind up to here, or -1."""
     @property
     def column_name_index(self) -> int:
-        """Place of the newest field of this kind up to here, or -1."""
+        """Index of the newest field of this kind up to here, or -1."""
     @property
     def column_visibility_index(self) -> int:
-        """Place of the newest field of this kind up to here, or -1."""
+        """Index of the newest field of this kind up to here, or -1."""
 
     class FieldType(IntEnum):
         signedness = 1
@@ -119,7 +119,7 @@ class TableMapMetadata(KaitaiStruct):
 
     class NumberList(KaitaiStruct):
         """A number for each column that the field is about: a collation, a type of geometry, a number of
-        dimensions; or the places of the columns of a primary key.
+        dimensions; or the indexes of the columns of a primary key.
         """
         numbers: list[_packed_integer.PackedInteger]
         """The numbers, in the order of the columns.
@@ -144,7 +144,7 @@ class TableMapMetadata(KaitaiStruct):
 
     class Exception(KaitaiStruct):
         column: _packed_integer.PackedInteger
-        """Place among the columns that the field is about, from 0.
+        """Index among the columns that the field is about, from 0.
 
         The server's name: col_index
         """
@@ -220,7 +220,7 @@ class TableMapMetadata(KaitaiStruct):
 
     class KeyPart(KaitaiStruct):
         column: _packed_integer.PackedInteger
-        """Place among all columns, from 0.
+        """Index among all columns, from 0.
 
         The server's name: col_index
         """

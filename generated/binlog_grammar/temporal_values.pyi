@@ -10,7 +10,7 @@ class TemporalValues(KaitaiStruct):
 
     The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
     `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
-    not tell them apart, so rows of such tables cannot be read by it.
+    not distinguish them, so rows of such tables cannot be read by it.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/my_time.cc my_datetime_packed_from_binary; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field.cc Field_time_hires
     """
@@ -97,12 +97,12 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits of the fraction, 0 to 6; above 0 in MariaDB only."""
         seconds_le: int | None
-        """The seconds, without a fraction behind them.
+        """The seconds, where no fraction follows.
 
         The server's name: MYSQL_TYPE_TIMESTAMP
         """
         seconds_be: int | None
-        """The seconds in front of a fraction.
+        """The seconds, where a fraction follows.
 
         The server's name: MYSQL_TYPE_TIMESTAMP
         """

@@ -15,7 +15,7 @@ class TransactionPayloadEvent(KaitaiStruct):
     checksums, and their positions say nothing. MySQL 8.0.20, with `binlog_transaction_compression`.
 
     The format description event declares a fixed part of 40 bytes for this type, and there is none:
-    the body begins with fields of kind, length and value, up to an end mark. Since 8.0.20.
+    the body begins with fields of kind, length and value, up to an end marker. Since 8.0.20.
 
     .. seealso::
        Transaction_payload - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp

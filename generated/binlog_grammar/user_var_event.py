@@ -127,7 +127,7 @@ class UserVarEvent(KaitaiStruct):
 
 
     class Attribute(KaitaiStruct):
-        """MySQL has one byte `flags` here, 0 or 1, behind integers; MariaDB made it a list."""
+        """MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB made it a list."""
         data_type_name = None
         unknown = None
 

@@ -56,7 +56,7 @@ class VarlenInteger(KaitaiStruct):
         """The lowest bit of the number, which is the sign where it is signed."""
     @property
     def magnitude(self) -> int:
-        """The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned
+        """The number without its lowest bit. It is computed from the parts, since a shift or a division of an unsigned
         number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.
         """
     @property

@@ -29,7 +29,7 @@ class ViewChangeEvent(KaitaiStruct):
     certification_info: list[ViewChangeEvent.Entry]
     """What a member needs to take part in conflict detection."""
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Entry(KaitaiStruct):

@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class ZstdSeekTable(KaitaiStruct):
     """The last frame of a file in zstd's seekable format, which decoders skip. It lists the other frames, each of which
-    can be unpacked by itself.
+    can be decompressed on its own.
 
     .. seealso::
        Source - https://github.com/facebook/zstd/blob/v1.5.7/contrib/seekable_format/zstd_seekable_compression_format.md

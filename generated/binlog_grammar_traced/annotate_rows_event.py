@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class AnnotateRowsEvent(KaitaiStruct):
-    """The statement that caused the row events after it, for people to read. MariaDB, with
+    """The statement that caused the row events after it, for human readers. MariaDB, with
     `binlog_annotate_row_events`. Since MariaDB 5.3.
 
     .. seealso::

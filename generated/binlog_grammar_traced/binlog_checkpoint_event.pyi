@@ -25,5 +25,5 @@ class BinlogCheckpointEvent(KaitaiStruct):
     The server's name: binlog_file_name
     """
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

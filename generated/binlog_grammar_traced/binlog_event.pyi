@@ -21,7 +21,7 @@ class BinlogEvent(KaitaiStruct):
     len_post_header: int
     """The format description's entry for the event's type, in bytes; 0 where it has none."""
     is_checksummed: bool
-    """Whether events of this log end with a checksum. A format description event tells itself."""
+    """Whether events of this log end with a checksum. A format description event states this itself."""
     has_permuted_types: bool
     """Whether the log numbers its event types as early 5.1 alpha versions did."""
     table_map: _table_map_event.TableMapEvent | None
@@ -43,7 +43,7 @@ class BinlogEvent(KaitaiStruct):
     def __init__(self, binlog_version: int, len_header: int, len_post_header: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_format_description(self) -> bool:
-        """Such an event tells by its own length whether it has a checksum."""
+        """The length of such an event decides whether it has a checksum."""
     @property
     def len_own_post_header(self) -> int | None:
         """Read ahead, from the table in the body of a format description event."""

@@ -36,5 +36,5 @@ class ComTableDump(KaitaiStruct):
     The server's name: tbl_name
     """
     unknown_tail: bytes | None
-    """What newer replicas may add."""
+    """Bytes that newer replicas may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

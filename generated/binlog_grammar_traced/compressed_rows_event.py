@@ -191,8 +191,8 @@ class CompressedRowsEvent(KaitaiStruct):
 
     @property
     def can_read_rows(self):
-        """Whether the table map describes the images, and they have a length: without any column nothing
-        tells their number.
+        """Whether the table map describes the images, and they have a length: without columns the number
+        of rows is unknown.
         """
         if hasattr(self, '_m_can_read_rows'):
             return self._m_can_read_rows
@@ -287,7 +287,7 @@ class CompressedRowsEvent(KaitaiStruct):
 
     @property
     def rows(self):
-        """The rows, read when they are asked for."""
+        """The rows, read on demand."""
         if hasattr(self, '_m_rows'):
             return self._m_rows
 

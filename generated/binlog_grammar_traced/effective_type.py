@@ -12,7 +12,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class EffectiveType(KaitaiStruct):
     """The type code as it stands, but for logs of some early 5.1 alpha versions, which numbered the types
-    16 to 22 in another order. The format description event of such a log gives itself away: it has
+    16 to 22 in another order. The format description event of such a log reveals this: it has
     a fixed part for type 16, which in every other log is the XID event that needs none.
 
     .. seealso::

@@ -12,7 +12,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class ExecuteLoadQueryEvent(KaitaiStruct):
-    """A LOAD DATA statement, behind the events that carry its file. It reads like QUERY_EVENT and
+    """A LOAD DATA statement, after the events that carry its file. It reads like QUERY_EVENT and
     says which part of the statement names the file. Since 5.0.
 
     .. seealso::

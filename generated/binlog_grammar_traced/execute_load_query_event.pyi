@@ -7,7 +7,7 @@ from . import KaitaiStream, KaitaiStruct
 from . import query_status_vars as _query_status_vars
 
 class ExecuteLoadQueryEvent(KaitaiStruct):
-    """A LOAD DATA statement, behind the events that carry its file. It reads like QUERY_EVENT and
+    """A LOAD DATA statement, after the events that carry its file. It reads like QUERY_EVENT and
     says which part of the statement names the file. Since 5.0.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Execute_load_query_event
@@ -62,7 +62,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
     The server's name: db
     """
     schema_name_terminator: int
-    """0, behind the name; servers do not check it.
+    """0, after the name; servers do not check it.
 
     The server's name: db
     """

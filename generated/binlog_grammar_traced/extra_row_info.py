@@ -118,7 +118,7 @@ class ExtraRowInfo(KaitaiStruct):
 
 
     class UnknownInfo(KaitaiStruct):
-        """A chunk of a type that this grammar does not know; it hides those behind it."""
+        """A chunk of a type that this grammar does not know; the chunks after it cannot be found."""
         SEQ_FIELDS = ["data"]
         def __init__(self, _io, _parent=None, _root=None):
             super(ExtraRowInfo.UnknownInfo, self).__init__(_io)

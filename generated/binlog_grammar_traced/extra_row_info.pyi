@@ -59,7 +59,7 @@ class ExtraRowInfo(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownInfo(KaitaiStruct):
-        """A chunk of a type that this grammar does not know; it hides those behind it."""
+        """A chunk of a type that this grammar does not know; the chunks after it cannot be found."""
         data: bytes
         """The rest of the extra data."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

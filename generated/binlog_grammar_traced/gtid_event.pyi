@@ -77,7 +77,7 @@ class GtidEvent(KaitaiStruct):
     The server's name: original_commit_timestamp
     """
     packed_len_transaction: _packed_integer.PackedInteger | None
-    """The number behind `len_transaction`, in bytes. Since 8.0.2.
+    """The stored form of `len_transaction`, in bytes. Since 8.0.2.
 
     The server's name: transaction_length
     """
@@ -92,14 +92,14 @@ class GtidEvent(KaitaiStruct):
     The server's name: immediate_server_version
     """
     original_server_version_if_other: int | None
-    """The number behind `original_server_version`.
+    """The stored form of `original_server_version`.
 
     The server's name: original_server_version
     """
     commit_group_ticket: int | None
     """Ticket that puts the transaction into a group commit, for Group Replication; never 0. Since 8.0."""
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def may_have_statements(self) -> bool:
@@ -149,7 +149,7 @@ class GtidEvent(KaitaiStruct):
         """Version of the server that wrote this log, 80034 for 8.0.34."""
     @property
     def original_server_version(self) -> int | None:
-        """Version of the server of `uuid`; 999999 where that server was too old to tell, 0 where it is not known."""
+        """Version of the server of `uuid`; 999999 where that server was too old to report it, 0 where it is not known."""
 
     class LogicalClock(IntEnum):
         commit_timestamp = 1

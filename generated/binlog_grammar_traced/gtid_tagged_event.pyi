@@ -32,7 +32,7 @@ class GtidTaggedEvent(KaitaiStruct):
     """
     _raw_fields: _bytes
     unknown_tail: _bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def flags(self) -> int:

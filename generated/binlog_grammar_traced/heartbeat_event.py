@@ -14,7 +14,7 @@ class HeartbeatEvent(KaitaiStruct):
     header's `next_position` is the position. Since 5.5.
 
     MariaDB (10.5 and later) sets that to 0 where the position needs more than 32 bits and puts
-    it in front of the name; the zero in its top byte shows it, since no name contains one.
+    it before the name; the zero in its top byte shows it, since no name contains one.
 
     .. seealso::
        Heartbeat_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h

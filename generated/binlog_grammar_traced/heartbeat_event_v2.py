@@ -13,7 +13,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class HeartbeatEventV2(KaitaiStruct):
     """Sent by an idle source over the network, never written to a log: how far its log goes, with
-    positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
+    positions past 4 GiB. A list of typed fields up to an end marker. Since 8.0.26.
 
     .. seealso::
        Heartbeat - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp

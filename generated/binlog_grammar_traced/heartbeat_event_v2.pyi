@@ -8,12 +8,12 @@ from . import packed_integer as _packed_integer
 
 class HeartbeatEventV2(KaitaiStruct):
     """Sent by an idle source over the network, never written to a log: how far its log goes, with
-    positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
+    positions past 4 GiB. A list of typed fields up to an end marker. Since 8.0.26.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Heartbeat
     """
     fields: list[HeartbeatEventV2.Field]
-    """What the source tells, each fact once, then the end mark.
+    """What the source reports, each fact once, then the end marker.
 
     The server's name: OTW_HB_HEADER
     """
@@ -74,7 +74,7 @@ class HeartbeatEventV2(KaitaiStruct):
         The server's name: OTW_HB_LOG_POSITION_FIELD
         """
         unknown_tail: bytes | None
-        """What newer servers may add."""
+        """Bytes that newer servers may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownField(KaitaiStruct):

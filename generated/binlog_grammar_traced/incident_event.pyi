@@ -22,7 +22,7 @@ class IncidentEvent(KaitaiStruct):
     """What went wrong, in words."""
     cache_checksum: int | None
     """CRC32 of the event as it was written into the transaction's cache first, without a position
-    and 4 bytes shorter. MySQL copies it into the log with these bytes and puts another checksum behind.
+    and 4 bytes shorter. MySQL copies it into the log with these bytes and appends another checksum.
 
     The server's name: checksum
     """

@@ -11,7 +11,7 @@ from . import numeric_values as _numeric_values
 class JsonBinary(KaitaiStruct):
     """A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
     members; what does not fit into the table is found by an offset from the start of that object or
-    array. Members are read when they are asked for, so that no offset can lead in circles.
+    array. Members are read on demand, so that offsets cannot form a cycle.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.h
     """
@@ -23,7 +23,7 @@ class JsonBinary(KaitaiStruct):
     The server's name: value
     """
     unknown_tail: bytes | None
-    """Bytes behind the document."""
+    """Bytes after the document."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class ValueType(IntEnum):
@@ -163,7 +163,7 @@ class JsonBinary(KaitaiStruct):
         The server's name: offset-or-inlined-value
         """
         padding: bytes | None
-        """The rest of the place for an offset; in a negative number its sign.
+        """The rest of the space for an offset; in a negative number its sign.
 
         The server's name: offset-or-inlined-value
         """
@@ -180,7 +180,7 @@ class JsonBinary(KaitaiStruct):
             """Whether the value stands in the table."""
         @property
         def value(self) -> JsonBinary.Value | None:
-            """The value, read when it is asked for."""
+            """The value, read on demand."""
 
     class LiteralValue(KaitaiStruct):
         """null, true or false."""
@@ -288,7 +288,7 @@ class JsonBinary(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownValue(KaitaiStruct):
-        """A value of a type that this grammar does not know, and all that stands behind it."""
+        """A value of a type that this grammar does not know, and everything after it."""
         data: bytes
         """The bytes up to the end of the document."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -310,7 +310,7 @@ class JsonBinary(KaitaiStruct):
 
     class Group(KaitaiStruct):
         index: int
-        """Place among the groups, from 0."""
+        """Index among the groups, from 0."""
         octet: int
         """The top bit says that another group follows.
 

@@ -61,7 +61,7 @@ class KeyringFile(KaitaiStruct):
         user_id: str
         """Owner; empty for the server's own keys."""
         obfuscated_key: bytes
-        """The key, XORed with the text `*305=Ljt0*!@$Hnm(*-9-w;:` over and over.
+        """The key, XORed with the text `*305=Ljt0*!@$Hnm(*-9-w;:` repeated.
 
         The server's name: key
         """

@@ -28,7 +28,7 @@ class LargeTransactionHeaderEvent(KaitaiStruct):
     The server's name: m_terminating_event_type
     """
     padding: bytes
-    """Bytes without meaning.
+    """Meaningless bytes.
 
     The server's name: m_padding_size
     """

@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class LengthPrefix(KaitaiStruct):
-    """The length of a value, in a number of bytes that the column's metadata tells.
+    """The length of a value, in a number of bytes given by the column's metadata.
 
     .. seealso::
        calc_field_size - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp

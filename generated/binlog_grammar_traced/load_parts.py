@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class LoadParts(KaitaiStruct):
-    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
+    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement after their fixed part. Since 3.23.
 
     .. seealso::
        sql_ex_info, Load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
@@ -199,7 +199,7 @@ class LoadParts(KaitaiStruct):
 
         @property
         def is_enclosure_empty(self):
-            """`enclosure` is empty, whatever its byte."""
+            """`enclosure` is empty, regardless of its byte."""
             if hasattr(self, '_m_is_enclosure_empty'):
                 return self._m_is_enclosure_empty
 
@@ -208,7 +208,7 @@ class LoadParts(KaitaiStruct):
 
         @property
         def is_escape_empty(self):
-            """`escape` is empty, whatever its byte."""
+            """`escape` is empty, regardless of its byte."""
             if hasattr(self, '_m_is_escape_empty'):
                 return self._m_is_escape_empty
 
@@ -217,7 +217,7 @@ class LoadParts(KaitaiStruct):
 
         @property
         def is_field_terminator_empty(self):
-            """`field_terminator` is empty, whatever its byte."""
+            """`field_terminator` is empty, regardless of its byte."""
             if hasattr(self, '_m_is_field_terminator_empty'):
                 return self._m_is_field_terminator_empty
 
@@ -226,7 +226,7 @@ class LoadParts(KaitaiStruct):
 
         @property
         def is_line_start_empty(self):
-            """`line_start` is empty, whatever its byte."""
+            """`line_start` is empty, regardless of its byte."""
             if hasattr(self, '_m_is_line_start_empty'):
                 return self._m_is_line_start_empty
 
@@ -235,7 +235,7 @@ class LoadParts(KaitaiStruct):
 
         @property
         def is_line_terminator_empty(self):
-            """`line_terminator` is empty, whatever its byte."""
+            """`line_terminator` is empty, regardless of its byte."""
             if hasattr(self, '_m_is_line_terminator_empty'):
                 return self._m_is_line_terminator_empty
 

@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 from . import event_header as _event_header
 
 class LogStart(KaitaiStruct):
-    """What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
+    """What the first event says about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
     alpha versions); a log that starts otherwise has no known version.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/client/mysqlbinlog.cc check_header
@@ -19,5 +19,5 @@ class LogStart(KaitaiStruct):
     @property
     def binlog_version(self) -> int:
         """4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
-        whose body has 56 bytes behind a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
+        whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
         """

@@ -55,7 +55,7 @@ class MariadbGtidEvent(KaitaiStruct):
     The server's name: GTID_HEADER_LEN
     """
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_standalone(self) -> bool:

@@ -30,13 +30,13 @@ class MariadbGtidListEvent(KaitaiStruct):
     The server's name: GTID_LIST_HEADER_LEN
     """
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def num_gtids(self) -> int: ...
     @property
     def is_until_reached(self) -> bool:
-        """Only in the network stream; the replica has what START SLAVE UNTIL asked for.
+        """Only in the network stream; the replica has reached the position of START SLAVE UNTIL.
 
         The server's name: FLAG_UNTIL_REACHED
         """

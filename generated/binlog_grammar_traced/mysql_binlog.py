@@ -128,7 +128,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def format_index(self):
-            """Place of the newest format description event up to here, or -1."""
+            """Index of the newest format description event up to here, or -1."""
             if hasattr(self, '_m_format_index'):
                 return self._m_format_index
 
@@ -173,7 +173,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def is_statement_start(self):
-            """No rows event behind refers to a table map before; it bounds the search."""
+            """No rows event after this one refers to a table map before it; this bounds the search."""
             if hasattr(self, '_m_is_statement_start'):
                 return self._m_is_statement_start
 
@@ -240,7 +240,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def table_map_index(self):
-            """Place of the newest table map event of the statement up to here, or -1."""
+            """Index of the newest table map event of the statement up to here, or -1."""
             if hasattr(self, '_m_table_map_index'):
                 return self._m_table_map_index
 
@@ -345,7 +345,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def next_index(self):
-            """Place of the table map before this one, or -1."""
+            """Index of the previous table map, or -1."""
             if hasattr(self, '_m_next_index'):
                 return self._m_next_index
 

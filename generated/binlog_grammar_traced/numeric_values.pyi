@@ -5,8 +5,8 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class NumericValues(KaitaiStruct):
-    """Values of columns that a number stands for. Whether an integer is unsigned only newer logs say;
-    without that it is read as signed.
+    """Values of columns that are stored as numbers. Only newer logs say whether an integer is unsigned;
+    otherwise it is read as signed.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc log_event_print_value
     """
@@ -127,8 +127,8 @@ class NumericValues(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Decimal(KaitaiStruct):
-        """DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over in front of the integer part
-        and behind the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
+        """DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over before the integer part
+        and after the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
         first bit is inverted; it is 0 in a negative number, whose other bits are all inverted too.
 
         See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/strings/decimal.cc decimal2bin
@@ -136,7 +136,7 @@ class NumericValues(KaitaiStruct):
         precision: int
         """Number of digits in all."""
         scale: int
-        """Number of digits behind the point."""
+        """Number of digits after the decimal point."""
         digits: bytes
         """The number.
 
@@ -145,7 +145,7 @@ class NumericValues(KaitaiStruct):
         def __init__(self, precision: int, scale: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def integer_digits(self) -> int:
-            """Number of digits in front of the point."""
+            """Number of digits before the decimal point."""
         @property
         def len_integer(self) -> int:
             """Length of the integer part, in bytes."""
@@ -156,7 +156,7 @@ class NumericValues(KaitaiStruct):
         def is_negative(self) -> bool: ...
         @property
         def num_integer_groups(self) -> int:
-            """Number of groups of digits in front of the point."""
+            """Number of groups of digits before the decimal point."""
         @property
         def num_groups(self) -> int:
             """Number of groups of digits."""
@@ -167,11 +167,11 @@ class NumericValues(KaitaiStruct):
     class DigitGroup(KaitaiStruct):
         """Digits of a DECIMAL that are stored as one number."""
         index: int
-        """Place among the groups, from 0."""
+        """Index among the groups, from 0."""
         def __init__(self, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_integer(self) -> bool:
-            """Whether the digits are in front of the point."""
+            """Whether the digits are before the decimal point."""
         @property
         def num_digits(self) -> int:
             """Number of digits, 1 to 9."""
@@ -207,19 +207,19 @@ class NumericValues(KaitaiStruct):
         num_bytes: int
         """Length, in bytes; 1 up to 255 members, else 2."""
         number_1: int | None
-        """Place of the member, from 1, of up to 255; 0 for a wrong value.
+        """Number of the member, from 1, of up to 255; 0 for a wrong value.
 
         The server's name: MYSQL_TYPE_ENUM
         """
         number_2: int | None
-        """Place of the member, from 1, of up to 65535; 0 for a wrong value.
+        """Number of the member, from 1, of up to 65535; 0 for a wrong value.
 
         The server's name: MYSQL_TYPE_ENUM
         """
         def __init__(self, num_bytes: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:
-            """Place of the member, from 1; 0 for the empty string that stands for a wrong value."""
+            """Number of the member, from 1; 0 for the empty string that stands for a wrong value."""
 
     class Set(KaitaiStruct):
         """SET."""

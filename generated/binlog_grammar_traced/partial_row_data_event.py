@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class PartialRowDataEvent(KaitaiStruct):
     """A piece of a rows event that is longer than `binlog_row_event_fragment_threshold`. The pieces stand
-    one behind the other; their data, joined, is the rows event from its header on, without a checksum
+    one after the other; their data, joined, is the rows event from its header on, without a checksum
     of its own. MariaDB 12.3.
 
     The comments of the server's source put the piece's own number first, MariaDB's documentation puts
@@ -88,7 +88,7 @@ class PartialRowDataEvent(KaitaiStruct):
 
     @property
     def num_fragments(self):
-        """How many pieces there are."""
+        """Number of pieces."""
         if hasattr(self, '_m_num_fragments'):
             return self._m_num_fragments
 

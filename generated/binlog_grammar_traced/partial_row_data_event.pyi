@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class PartialRowDataEvent(KaitaiStruct):
     """A piece of a rows event that is longer than `binlog_row_event_fragment_threshold`. The pieces stand
-    one behind the other; their data, joined, is the rows event from its header on, without a checksum
+    one after the other; their data, joined, is the rows event from its header on, without a checksum
     of its own. MariaDB 12.3.
 
     The comments of the server's source put the piece's own number first, MariaDB's documentation puts
@@ -59,7 +59,7 @@ class PartialRowDataEvent(KaitaiStruct):
         """
     @property
     def num_fragments(self) -> int:
-        """How many pieces there are.
+        """Number of pieces.
 
         The server's name: total_fragments
         """

@@ -34,7 +34,7 @@ class PreGaRowsEvent(KaitaiStruct):
     The server's name: m_flags
     """
     unknown_post_header: bytes | None
-    """What no known server adds to the fixed part."""
+    """Bytes beyond the known fixed part; no known server writes any."""
     num_columns: _packed_integer.PackedInteger
     """Number of the table's columns.
 
@@ -46,7 +46,7 @@ class PreGaRowsEvent(KaitaiStruct):
     The server's name: m_cols
     """
     images: bytes
-    """The images of all rows, one behind the other.
+    """The images of all rows, one after the other.
 
     The server's name: m_rows_buf
     """

@@ -43,7 +43,7 @@ class QueryEvent(KaitaiStruct):
     The server's name: db
     """
     schema_name_terminator: int
-    """0, behind the name; servers do not check it.
+    """0, after the name; servers do not check it.
 
     The server's name: db
     """

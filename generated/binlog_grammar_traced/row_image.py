@@ -17,7 +17,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class RowImage(KaitaiStruct):
-    """A row at one moment. It tells nothing of its types; they are the table map's.
+    """A row at one moment. It does not state its types; the table map does.
 
     .. seealso::
        unpack_row - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc
@@ -397,7 +397,7 @@ class RowImage(KaitaiStruct):
 
         @property
         def name(self):
-            """The column's name where the log has it; else its place from 1, as in `@1`."""
+            """The column's name where the log has it; else its number from 1, as in `@1`."""
             if hasattr(self, '_m_name'):
                 return self._m_name
 
@@ -406,7 +406,7 @@ class RowImage(KaitaiStruct):
 
         @property
         def ordinal(self):
-            """Place in the image, if the column is there."""
+            """Index in the image, if the column is present."""
             if hasattr(self, '_m_ordinal'):
                 return self._m_ordinal
 

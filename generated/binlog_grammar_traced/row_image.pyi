@@ -11,7 +11,7 @@ from . import table_map_event as _table_map_event
 from . import temporal_values as _temporal_values
 
 class RowImage(KaitaiStruct):
-    """A row at one moment. It tells nothing of its types; they are the table map's.
+    """A row at one moment. It does not state its types; the table map does.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc unpack_row
     """
@@ -40,7 +40,7 @@ class RowImage(KaitaiStruct):
 
     class Cell(KaitaiStruct):
         index: int
-        """Place of the column in the table, from 0."""
+        """Index of the column in the table, from 0."""
         value: _numeric_values.NumericValues.Int1 | _numeric_values.NumericValues.Int2 | _numeric_values.NumericValues.Int3 | _numeric_values.NumericValues.Int4 | _numeric_values.NumericValues.Int8 | _numeric_values.NumericValues.Float4 | _numeric_values.NumericValues.Float8 | _numeric_values.NumericValues.Decimal | _numeric_values.NumericValues.Bit | _numeric_values.NumericValues.Enum | _numeric_values.NumericValues.Set | _temporal_values.TemporalValues.Year | _temporal_values.TemporalValues.Date | _temporal_values.TemporalValues.Time | _temporal_values.TemporalValues.Datetime | _temporal_values.TemporalValues.Timestamp | _temporal_values.TemporalValues.Time2 | _temporal_values.TemporalValues.Datetime2 | _temporal_values.TemporalValues.Timestamp2 | _string_values.StringValues.Text | _string_values.StringValues.CompressedText | _string_values.StringValues.Geometry | _string_values.StringValues.Vector | _string_values.StringValues.Json | RowImage.NoBytes | None
         """The value."""
         diffs: _string_values.StringValues.JsonDiffs | None
@@ -54,10 +54,10 @@ class RowImage(KaitaiStruct):
             """What the table map says of the column."""
         @property
         def name(self) -> str:
-            """The column's name where the log has it; else its place from 1, as in `@1`."""
+            """The column's name where the log has it; else its number from 1, as in `@1`."""
         @property
         def ordinal(self) -> int:
-            """Place in the image, if the column is there."""
+            """Index in the image, if the column is present."""
         @property
         def is_present(self) -> bool:
             """Whether the image has the column."""

@@ -245,7 +245,7 @@ class RowsEvent(KaitaiStruct):
 
     @property
     def rows(self):
-        """The rows, read when they are asked for. Without any bytes it is one row without columns, which
+        """The rows, read on demand. Without any bytes it is one row without columns, which
         an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
         """
         if hasattr(self, '_m_rows'):

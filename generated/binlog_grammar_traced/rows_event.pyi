@@ -44,7 +44,7 @@ class RowsEvent(KaitaiStruct):
     The server's name: var_header_len
     """
     unknown_post_header: bytes | None
-    """What a newer server may add to the fixed part."""
+    """Bytes that a newer server may add to the fixed part."""
     extra_data: RowsEvent.ExtraChunks | None
     """What the event says of all its rows.
 
@@ -67,7 +67,7 @@ class RowsEvent(KaitaiStruct):
     The server's name: columns_after_image
     """
     images: bytes
-    """The images of all rows, one behind the other; `rows` reads them.
+    """The images of all rows, one after the other; `rows` reads them.
 
     The server's name: row
     """
@@ -125,13 +125,13 @@ class RowsEvent(KaitaiStruct):
         """Whether the table map describes the images."""
     @property
     def rows(self) -> list[_row.Row] | None:
-        """The rows, read when they are asked for. Without any bytes it is one row without columns, which
+        """The rows, read on demand. Without any bytes it is one row without columns, which
         an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
         """
 
     class ExtraChunks(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
-        """What there is, each with its type.
+        """The chunks, each with its type.
 
         The server's name: m_extra_row_info
         """

@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class StartEncryptionEvent(KaitaiStruct):
-    """All events after this one are encrypted, each by itself, as bytes of the same length. MariaDB
+    """All events after this one are encrypted, each on its own and without a change of length. MariaDB
     10.1; second in the log, after its format description event. Since 10.1.
 
     .. seealso::

@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class StartEventV3(KaitaiStruct):
-    """The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size tells the version of
+    """The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size gives the version of
     the headers: 13 + 56 bytes in version 1, 19 + 56 in version 3. Since 3.23.
 
     See https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Start_log_event_v3

@@ -311,7 +311,7 @@ class TableMapEvent(KaitaiStruct):
         @property
         def old_fractional_digits(self):
             """Number of digits of the fraction of a TIME, DATETIME or TIMESTAMP in MariaDB's old format. The
-            log does not tell it, so that this is 0; a reader that knows the table's definition puts the
+            log does not state it, so this is 0; a reader that knows the table's definition puts the
             number here before it reads rows.
             """
             if hasattr(self, '_m_old_fractional_digits'):
@@ -441,7 +441,7 @@ class TableMapEvent(KaitaiStruct):
 
     @property
     def has_metadata(self):
-        """Whether anything follows the types; asked first, and then remembered, behind them."""
+        """Whether anything follows the types; computed right after them and kept."""
         if hasattr(self, '_m_has_metadata'):
             return self._m_has_metadata
 

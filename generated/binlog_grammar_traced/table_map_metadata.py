@@ -461,7 +461,7 @@ class TableMapMetadata(KaitaiStruct):
 
     class NumberList(KaitaiStruct):
         """A number for each column that the field is about: a collation, a type of geometry, a number of
-        dimensions; or the places of the columns of a primary key.
+        dimensions; or the indexes of the columns of a primary key.
         """
         SEQ_FIELDS = ["numbers"]
         def __init__(self, _io, _parent=None, _root=None):
@@ -551,7 +551,7 @@ class TableMapMetadata(KaitaiStruct):
 
     @property
     def column_name_index(self):
-        """Place of the newest field of this kind up to here, or -1."""
+        """Index of the newest field of this kind up to here, or -1."""
         if hasattr(self, '_m_column_name_index'):
             return self._m_column_name_index
 
@@ -560,7 +560,7 @@ class TableMapMetadata(KaitaiStruct):
 
     @property
     def column_visibility_index(self):
-        """Place of the newest field of this kind up to here, or -1."""
+        """Index of the newest field of this kind up to here, or -1."""
         if hasattr(self, '_m_column_visibility_index'):
             return self._m_column_visibility_index
 
@@ -569,7 +569,7 @@ class TableMapMetadata(KaitaiStruct):
 
     @property
     def signedness_index(self):
-        """Place of the newest field of this kind up to here, or -1."""
+        """Index of the newest field of this kind up to here, or -1."""
         if hasattr(self, '_m_signedness_index'):
             return self._m_signedness_index
 

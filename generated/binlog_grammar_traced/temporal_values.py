@@ -15,7 +15,7 @@ class TemporalValues(KaitaiStruct):
 
     The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
     `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
-    not tell them apart, so rows of such tables cannot be read by it.
+    not distinguish them, so rows of such tables cannot be read by it.
 
     .. seealso::
        my_datetime_packed_from_binary - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/my_time.cc

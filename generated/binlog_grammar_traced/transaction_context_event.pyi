@@ -53,7 +53,7 @@ class TransactionContextEvent(KaitaiStruct):
     read_set: list[TransactionContextEvent.Item]
     """Hashes of the primary keys that the transaction read; servers leave it empty."""
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Snapshot(KaitaiStruct):
@@ -63,7 +63,7 @@ class TransactionContextEvent(KaitaiStruct):
         The server's name: snapshot_version
         """
         unknown_tail: bytes | None
-        """What newer servers may add."""
+        """Bytes that newer servers may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Item(KaitaiStruct):

@@ -11,17 +11,17 @@ class TransactionPayloadEvent(KaitaiStruct):
     checksums, and their positions say nothing. MySQL 8.0.20, with `binlog_transaction_compression`.
 
     The format description event declares a fixed part of 40 bytes for this type, and there is none:
-    the body begins with fields of kind, length and value, up to an end mark. Since 8.0.20.
+    the body begins with fields of kind, length and value, up to an end marker. Since 8.0.20.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Transaction_payload
     """
     fields: list[TransactionPayloadEvent.Field]
-    """What is known of the payload, each fact once and in any order, then the end mark.
+    """What is known of the payload, each fact once and in any order, then the end marker.
 
     The server's name: OTW_PAYLOAD_HEADER
     """
     payload: bytes
-    """The events, one behind the other, as the compression left them.
+    """The events, one after the other, as the compression left them.
 
     The server's name: m_payload
     """
@@ -111,10 +111,10 @@ class TransactionPayloadEvent(KaitaiStruct):
         The server's name: value
         """
         unknown_tail: bytes | None
-        """What newer servers may add."""
+        """Bytes that newer servers may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownValue(KaitaiStruct):
         data: bytes
-        """A fact that newer servers tell."""
+        """A fact that newer servers add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

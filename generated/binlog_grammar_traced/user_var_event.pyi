@@ -77,7 +77,7 @@ class UserVarEvent(KaitaiStruct):
         """The server's name: CHUNK_DATA_TYPE_NAME"""
 
     class Attribute(KaitaiStruct):
-        """MySQL has one byte `flags` here, 0 or 1, behind integers; MariaDB made it a list."""
+        """MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB made it a list."""
         kind: UserVarEvent.AttributeKind | int
         """What the attribute says.
 
@@ -86,7 +86,7 @@ class UserVarEvent(KaitaiStruct):
         data_type_name: UserVarEvent.DataTypeName | None
         """Name of the value's type, where that is not one of the five kinds."""
         unknown: bytes | None
-        """Everything behind a kind that is not known."""
+        """Everything after an unknown kind."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DataTypeName(KaitaiStruct):
@@ -121,7 +121,7 @@ class UserVarEvent(KaitaiStruct):
         The server's name: val
         """
         unknown_tail: bytes | None
-        """Bytes behind the value; no server writes any."""
+        """Bytes after the value; no server writes any."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class IntValue(KaitaiStruct):
@@ -131,7 +131,7 @@ class UserVarEvent(KaitaiStruct):
         The server's name: val
         """
         unknown_tail: bytes | None
-        """Bytes behind the value; no server writes any."""
+        """Bytes after the value; no server writes any."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def unsigned_number(self) -> int:
@@ -144,7 +144,7 @@ class UserVarEvent(KaitaiStruct):
         The server's name: val
         """
         scale: int
-        """Number of digits behind the point, 0 to 30.
+        """Number of digits after the decimal point, 0 to 30.
 
         The server's name: val
         """

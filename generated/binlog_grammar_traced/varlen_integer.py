@@ -140,7 +140,7 @@ class VarlenInteger(KaitaiStruct):
 
     @property
     def magnitude(self):
-        """The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned
+        """The number without its lowest bit. It is computed from the parts, since a shift or a division of an unsigned
         number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.
         """
         if hasattr(self, '_m_magnitude'):

@@ -38,7 +38,7 @@ class XaPrepareEvent(KaitaiStruct):
     The server's name: data
     """
     unknown_tail: bytes | None
-    """What newer servers may add."""
+    """Bytes that newer servers may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_one_phase(self) -> bool: ...

@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class ZstdSeekTable(KaitaiStruct):
     """The last frame of a file in zstd's seekable format, which decoders skip. It lists the other frames, each of which
-    can be unpacked by itself.
+    can be decompressed on its own.
 
     See https://github.com/facebook/zstd/blob/v1.5.7/contrib/seekable_format/zstd_seekable_compression_format.md
     """
@@ -53,7 +53,7 @@ class ZstdSeekTable(KaitaiStruct):
     class Footer(KaitaiStruct):
         """The end of the table."""
         num_frames: int
-        """How many frames there are.
+        """Number of frames.
 
         The server's name: Number_Of_Frames
         """

@@ -83,8 +83,8 @@ def test_a_part_of_a_log_is_read_by_one_thread(
         begun.append(items)
         return items
 
-    monkeypatch.setattr(blocks, "ahead", counted)
-    monkeypatch.setattr(blocks, "_READ_AHEAD_FROM", 0)
+    monkeypatch.setattr(blocks, "prefetch", counted)
+    monkeypatch.setattr(blocks, "_PREFETCH_FROM", 0)
     source = replace(Source.of_path(str(LOG)), part=part)
     with source.open() as stream:
         found = [

@@ -281,11 +281,11 @@ def test_gaps_between_gtids() -> None:
     assert report.gaps()["0"] == [(6, 7)]
 
 
-@pytest.mark.parametrize("read_ahead_from", [0, 1 << 40])
+@pytest.mark.parametrize("prefetch_from", [0, 1 << 40])
 def test_large_logs_with_and_without_a_thread(
     prefetch_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "_READ_AHEAD_FROM", prefetch_from)
+    monkeypatch.setattr(blocks, "_PREFETCH_FROM", prefetch_from)
     path = tmp_path / "binlog.000001"
     mixed = case("mysql-9.7", "mixed").logs[0]
     written = write(shape_of("bulk", mixed, event_size=8192, repeat=40), path, 12_000_000)

@@ -115,7 +115,7 @@ def test_rows_are_not_printed_without_base64_nor_comments(tmp_path: Path) -> Non
         dump(str(log), lambda _: None, DumpOptions(base64_output=Base64Output.NEVER))
 
 
-@pytest.mark.parametrize(("options", "is_behind"), [(DumpOptions(), True), (_DECODED, False)])
+@pytest.mark.parametrize(("options", "is_after"), [(DumpOptions(), True), (_DECODED, False)])
 def test_a_log_from_before_8_runs_on_its_own_server(options: DumpOptions, is_after: bool) -> None:
     """What only newer servers know is an empty statement there, which it refuses before the GTID is set."""
     pieces: list[bytes] = []

@@ -36,7 +36,7 @@ def files(
     """Logs with these heads; each is closed when the next one is begun, if nothing else is said."""
     known = {f"binlog.{number:06}": head for number, head in enumerate(headers)}
     ends = [None if one is None else one.begun for one in (*headers[1:], None)]
-    monkeypatch.setattr(skipping, "read_head", known.__getitem__)
+    monkeypatch.setattr(skipping, "read_log_header", known.__getitem__)
     monkeypatch.setattr(skipping, "closed_at", dict(zip(known, ends, strict=True)).__getitem__)
     return [LogFile(name, 1000, 0.0) for name in known]
 

@@ -71,7 +71,7 @@ class PartReader:
         self.position = part.pieces[0][0]
         self._stream = stream
         self._part = part
-        self._options = {**options, "reads_ahead": False}
+        self._options = {**options, "prefetches": False}
         self._reader: BlockReader | None = None
         self.context = context_of(part)
 

@@ -37,7 +37,7 @@ def prefetch(items: Iterator[_T]) -> Iterator[_T]:
             error = caught
         handed.put(_End(error))
 
-    thread = threading.Thread(target=work, name="binlog-kaitai-ahead", daemon=True)
+    thread = threading.Thread(target=work, name="binlog-kaitai-prefetch", daemon=True)
     thread.start()
     try:
         while not isinstance(item := handed.get(), _End):

@@ -78,7 +78,7 @@ class BlockReader:
         second megabyte, for a consumer with little else to do.
     verify_checksums
         An event that cannot be read and whose checksum is wrong is a ChecksumError.
-    reads_ahead
+    prefetches
         Read, frame and check blocks of a regular file in a thread of their own, one ahead.
     ends_at_gtids
         End blocks in front of a GTID event where one is near their end, so that few transactions lie in two.

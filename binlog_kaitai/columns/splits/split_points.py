@@ -220,7 +220,7 @@ class Log:
         at = start.position
         self.stream.seek(at)
         context = context_of(Part((), self.head.binlog_version, start.formats)) if at else None
-        options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK, "reads_ahead": False}
+        options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK, "prefetches": False}
         found = AroundDamage(self.stream, self.name, context, at, is_checked=True, **options)
         for one in found:
             yield one

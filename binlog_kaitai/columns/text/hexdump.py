@@ -39,7 +39,7 @@ class Style(NamedTuple):
         In front of the position of the header.
     gaps : tuple of bytes
         In front of each field.
-    behind_header, gap, end, end_without_lines : bytes
+    after_header, gap, end, end_without_lines : bytes
         Behind the fields; between position and digits of a line; behind the lines, or where there is none.
     """
 

@@ -179,7 +179,7 @@ def capture(
         Whether the lengths of all values in its rows are known.
     is_passed
         Only its position is printed.
-    is_behind
+    is_after
         It follows the events of a payload.
     """
     made: Any = Capture(lines, is_measured=is_measured)

@@ -58,7 +58,7 @@ class Inside:
     ----------
     is_inside : bool array
         Which events are inside.
-    is_behind : bool array
+    is_after : bool array
         Which events of the log itself directly follow a payload's events, or would if it had any.
     rows : int64 array
         Index in `outer` of each event, or of its enclosing payload event.
