@@ -6,10 +6,15 @@ from hashlib import new as new_hash
 from hashlib import pbkdf2_hmac
 from typing import Any
 
+import numpy as np
+
 from binlog_kaitai.errors import EncryptedError
 
 #: Lengths of AES keys, in bytes.
 KEY_LENGTHS = (16, 24, 32)
+
+#: Size of a block in bytes.
+BLOCK = 16
 
 
 def _cipher(key: bytes, mode: str, *arguments: bytes) -> Any:
@@ -33,17 +38,25 @@ def decrypt_chain(key: bytes, vector: bytes, data: bytes | memoryview) -> bytes:
 
 
 class Blocks:
-    """Single blocks under one key (ECB), many at a time."""
+    """Single blocks under one key (ECB), many at a time, as arrays of bytes (uint8)."""
 
     def __init__(self, key: bytes) -> None:
-        self._decrypt = _cipher(key, "ECB").decryptor()
-        self._encrypt = _cipher(key, "ECB").encryptor()
+        self._decryptor = _cipher(key, "ECB").decryptor()
+        self._encryptor = _cipher(key, "ECB").encryptor()
 
-    def decrypt(self, data: Any) -> bytes:
-        return bytes(self._decrypt.update(data))
+    def decrypt(self, data: Any) -> Any:
+        return _updated(self._decryptor, data)
 
-    def encrypt(self, data: Any) -> bytes:
-        return bytes(self._encrypt.update(data))
+    def encrypt(self, data: Any) -> Any:
+        return _updated(self._encryptor, data)
+
+
+def _updated(cipher: Any, data: Any) -> Any:
+    """What a cipher makes of the bytes of a contiguous array of any shape, which must be whole blocks."""
+    given = data.reshape(-1)
+    made = np.empty(len(given) + BLOCK - 1, dtype=np.uint8)  # it asks for the spare bytes
+    cipher.update_into(given, made)
+    return made[: len(given)]
 
 
 def bytes_to_key(digest: str, secret: bytes, salt: bytes, size: int) -> bytes:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 import numpy as np
@@ -23,28 +22,22 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     header_width,
 )
-from binlog_kaitai.sources.ciphers import Blocks, decrypt_chain
+from binlog_kaitai.sources.ciphers import BLOCK, Blocks, decrypt_chain
+from binlog_kaitai.sources.event_kernels import collect_blocks, find_events, put_blocks
 
-BLOCK = 16
 HEADER = header_length(4)
 SIZE, WIDTH = header_offset("len_event"), header_width("len_event")
 TYPE, NEXT = header_offset("type_code"), header_offset("next_position")
 #: What is encrypted begins with the type code; its first block holds the rest of the header.
 HEAD = TYPE + BLOCK
-_ROW, _LENGTH = np.dtype("V16"), struct.Struct("<I")
+_ROW = np.dtype("V16")
 
 #: Whether a type code is known.
 KNOWN = np.zeros(256, dtype=np.bool_)
 KNOWN[[int(kind) for kind in EventType if kind]] = True
 
-#: A row for each number of bytes up to a block: as many bytes with all bits, and zeros.
-_FIRST = np.where(np.arange(BLOCK) < np.arange(BLOCK)[:, None], 255, 0).astype(np.uint8)
-
 #: So many events are tried to see whether a key is right.
 _TRIED = 16
-
-#: An event of as many blocks is worth a cipher of its own.
-_MANY = 32
 
 
 class EventCipher:
@@ -77,14 +70,14 @@ class EventCipher:
         return self._encrypted(made) if self._is_percona else made
 
     def _encrypted(self, rows: Any) -> Any:
-        return _as_rows(self._blocks.encrypt(rows.tobytes()))
+        return self._blocks.encrypt(rows).reshape(-1, BLOCK)
 
-    def headers(self, data: Any, tails: Any, base: int) -> tuple[Any, Any]:
-        """Types and next positions in the headers at some places of a file's bytes, `base` bytes into it."""
-        blocks = _rows_at(data, tails + TYPE)
-        blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, tails).view(np.uint8).reshape(-1, WIDTH)
-        plain = _as_rows(self._blocks.decrypt(blocks.tobytes()))
-        plain = plain ^ self.vectors(tails + base)
+    def headers(self, data: Any, offsets: Any, base: int) -> tuple[Any, Any]:
+        """Types and next positions in the headers at some offsets of a file's bytes, `base` bytes into it."""
+        blocks = _rows_at(data, offsets + TYPE)
+        blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, offsets).view(np.uint8).reshape(-1, WIDTH)
+        plain = self._blocks.decrypt(blocks).reshape(-1, BLOCK)
+        plain ^= self.vectors(offsets + base)
         nexts = np.ascontiguousarray(plain[:, NEXT - TYPE :][:, :WIDTH]).view("<u4").ravel()
         return plain[:, 0], nexts
 
@@ -98,43 +91,13 @@ class EventCipher:
         starts, sizes
             Of the events in `data`, in bytes (int64).
         """
-        numbers = _windows(data, "<u4")
-        kept = numbers[starts + SIZE]
-        numbers[starts + SIZE] = numbers[starts]
-        counts, remainders = (sizes - TYPE) // BLOCK, (sizes - TYPE) % BLOCK
-        vectors = self.vectors(starts + base)
-        is_long = counts >= _MANY
-        self._decrypt_alone(data, starts[is_long] + TYPE, counts[is_long], vectors[is_long])
-        self._decrypt_together(data, starts[~is_long] + TYPE, counts[~is_long], vectors[~is_long])
-        # The masks are zero behind an event's end; where the next one is short, its own mask comes after.
-        ends, masks = _windows(data, _ROW), self._encrypted(vectors) & _FIRST[remainders]
-        tails = starts + sizes - remainders
-        ends[tails] = (ends[tails].view(np.uint8).reshape(-1, BLOCK) ^ masks).view(_ROW).ravel()
-        numbers[starts] = numbers[starts + SIZE]
-        numbers[starts + SIZE] = kept
-
-    def _decrypt_alone(self, data: Any, begins: Any, counts: Any, vectors: Any) -> None:
-        """The whole blocks of long events, event by event."""
-        view = memoryview(data)
-        ends = (begins + BLOCK * counts).tolist()
-        for begin, end, vector in zip(begins.tolist(), ends, vectors, strict=True):
-            view[begin:end] = decrypt_chain(self._key, vector.tobytes(), view[begin:end])
-
-    def _decrypt_together(self, data: Any, begins: Any, counts: Any, vectors: Any) -> None:
-        """The whole blocks of short events, all at once: what CBC adds to single blocks is an XOR."""
-        rows, numbers = _runs(counts)
-        if not len(rows):
-            return
-        windows = _windows(data, _ROW)
-        tails = begins[rows] + BLOCK * numbers
-        sealed = windows[tails].view(np.uint64).reshape(-1, 2)
-        plain = _as_rows(self._blocks.decrypt(sealed.tobytes())).view(np.uint64)
-        plain[1:] ^= sealed[:-1]
-        firsts = np.flatnonzero(numbers == 0)
-        # The blocks before these belong to other events.
-        plain[firsts[firsts > 0]] ^= sealed[firsts[firsts > 0] - 1]
-        plain[firsts] ^= vectors.view(np.uint64)[rows[firsts]]
-        windows[tails] = plain.view(_ROW).ravel()
+        blocks = np.empty(int(((sizes - TYPE) // BLOCK).sum()) * BLOCK, dtype=np.uint8)
+        made = np.empty(len(starts) * BLOCK, dtype=np.uint8)
+        if collect_blocks.run(data, starts, sizes, base, self._nonce, blocks, made) != len(blocks):
+            raise IndexError("an event is not inside the data")
+        vectors = self._blocks.encrypt(made) if self._is_percona else made
+        plain, masks = self._blocks.decrypt(blocks), self._blocks.encrypt(vectors)
+        put_blocks.run(data, starts, sizes, blocks, plain, vectors, masks)
 
     def decrypt_head(self, data: bytes, position: int) -> bytes:
         """The first `HEAD` bytes of an event that begins at an offset."""
@@ -143,7 +106,7 @@ class EventCipher:
         return bytes(array[:HEAD])
 
     def decrypt_more(self, previous: bytes, data: bytes) -> bytes:
-        """Whole blocks of an event, behind a block of it."""
+        """Whole blocks of an event, after a block of it."""
         return decrypt_chain(self._key, previous, data)
 
     def decrypt_rest(self, position: int, data: bytes) -> bytes:
@@ -152,7 +115,7 @@ class EventCipher:
         return bytes(one ^ other for one, other in zip(data, mask, strict=False))
 
     def find_header(self, data: bytes, count: int, base: int, end: int) -> int | None:
-        """The first of `count` places in bytes of a file where the header of an event stands.
+        """The first of `count` offsets in bytes of a file where the header of an event stands.
 
         Parameters
         ----------
@@ -160,26 +123,26 @@ class EventCipher:
             Offset of the bytes in the file, and its size.
         """
         array = np.frombuffer(data, dtype=np.uint8)
-        tails = np.arange(max(min(len(array) - HEAD + 1, count), 0))
-        if not len(tails):
+        offsets = np.arange(max(min(len(array) - HEAD + 1, count), 0))
+        if not len(offsets):
             return None
-        sizes = words(array, tails + SIZE).astype(np.int64)
-        tails = tails[(sizes >= HEADER) & (sizes <= end - base - tails)]
-        if not len(tails):
+        sizes = words(array, offsets + SIZE).astype(np.int64)
+        offsets = offsets[(sizes >= HEADER) & (sizes <= end - base - offsets)]
+        if not len(offsets):
             return None
-        sizes = words(array, tails + SIZE).astype(np.int64)
-        types, nexts = self.headers(array, tails, base)
+        sizes = words(array, offsets + SIZE).astype(np.int64)
+        types, nexts = self.headers(array, offsets, base)
         known = KNOWN[types]
-        is_sure = known & ((nexts == 0) | (nexts == ((tails + sizes + base) & POSITION_MASK)))
+        is_sure = known & ((nexts == 0) | (nexts == ((offsets + sizes + base) & POSITION_MASK)))
         # In relay logs positions are another log's; there, two headers have to fit each other.
-        followed = np.flatnonzero(known & (tails + sizes + HEAD <= len(array)))
+        followed = np.flatnonzero(known & (offsets + sizes + HEAD <= len(array)))
         if len(followed):
-            after = (tails + sizes)[followed]
+            after = (offsets + sizes)[followed]
             others, stated = self.headers(array, after, base)
             expected = nexts[followed] + words(array, after + SIZE)
             is_sure[followed] |= KNOWN[others] & (stated == expected)
         sure = np.flatnonzero(is_sure)
-        return int(tails[sure[0]]) if len(sure) else None
+        return int(offsets[sure[0]]) if len(sure) else None
 
     def is_right_for(self, data: bytes, position: int) -> bool:
         """Whether the first events of what is encrypted make sense; they do if there are none."""
@@ -198,19 +161,14 @@ class EventCipher:
         return self._is_checksummed and crc32(plain[begin : end - CHECKSUM_SIZE]) == stored
 
 
-def _rows_at(data: Any, tails: Any) -> Any:
-    """The 16 bytes at each of some places: a row (uint8) for each."""
-    return _windows(data, _ROW)[tails].view(np.uint8).reshape(-1, BLOCK)
+def _rows_at(data: Any, offsets: Any) -> Any:
+    """The 16 bytes at each of some offsets: a row (uint8) for each."""
+    return _windows(data, _ROW)[offsets].view(np.uint8).reshape(-1, BLOCK)
 
 
-def _as_rows(data: bytes) -> Any:
-    """Blocks as rows (uint8) that can be written."""
-    return np.frombuffer(bytearray(data), dtype=np.uint8).reshape(-1, BLOCK)
-
-
-def words(data: Any, tails: Any) -> Any:
-    """The numbers of 4 bytes at some places."""
-    return _windows(data, "<u4")[tails]
+def words(data: Any, offsets: Any) -> Any:
+    """The numbers of 4 bytes at some offsets."""
+    return _windows(data, "<u4")[offsets]
 
 
 def _windows(data: Any, kind: Any) -> Any:
@@ -226,21 +184,8 @@ def with_room(data: bytes) -> Any:
     return made
 
 
-def _runs(counts: Any) -> tuple[Any, Any]:
-    """For each of some counts its row as often as it says, and the numbers from 0 on beside."""
-    rows = np.repeat(np.arange(len(counts)), counts)
-    return rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def walk(data: bytes) -> tuple[Any, Any]:
+def walk(data: Any) -> tuple[Any, Any]:
     """Begins and sizes (int64) of the whole events at the start of bytes, by their lengths."""
-    starts, at, end = [], 0, len(data)
-    read = _LENGTH.unpack_from
-    while at + HEADER <= end:
-        (size,) = read(data, at + SIZE)
-        if size < HEADER or at + size > end:
-            break
-        starts.append(at)
-        at += size
-    begins = np.array(starts, dtype=np.int64)
-    return begins, np.diff(begins, append=at)
+    starts = np.empty(len(data) // HEADER + 2, dtype=np.int64)
+    count = find_events.run(np.frombuffer(data, dtype=np.uint8), starts)
+    return starts[:count].copy(), np.diff(starts[: count + 1])

@@ -15,8 +15,8 @@ import numpy as np
 
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK
+from binlog_kaitai.sources.ciphers import BLOCK
 from binlog_kaitai.sources.event_cipher import (
-    BLOCK,
     HEAD,
     HEADER,
     KNOWN,

@@ -160,6 +160,11 @@ _TABLE = {
     "binlog_kaitai.live.packet_kernels": {
         "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]* i8",
     },
+    "binlog_kaitai.sources.event_kernels": {
+        "collect_blocks": "u1[]* i8[] i8[] i8 u1[] u1[]* u1[]*",
+        "find_events": "u1[] i8[]*",
+        "put_blocks": "u1[]* i8[] i8[] u1[] u1[] u1[] u1[]",
+    },
 }
 
 #: The types of each kernel's arguments, by its module and name.
