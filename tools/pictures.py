@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.explain import explain_text
+from binlog_kaitai.render.explain import Explained
 from binlog_kaitai.render.html import page
 from binlog_kaitai.statistics.counting import collect
 
@@ -54,7 +54,7 @@ def main() -> None:
 def _explained() -> str:
     with bk.open(LOG) as log:
         event = next(one for one in log if one.position == POSITION)
-        lines, _ = explain_text(event, WIDTH)
+        lines = Explained.of(event).lines(WIDTH)
         shown = [line for _, line in zip(range(LINES), lines, strict=False)]
     command = f"$ binlog-kaitai explain binlog.000001 --at {POSITION}"
     console = Console(record=True, width=WIDTH, file=io.StringIO())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -13,7 +15,8 @@ from binlog_kaitai.cli.messages import say
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
-    from binlog_kaitai.reader.reader import Event
+    from binlog_kaitai.render.explain import Explained
+    from binlog_kaitai.sources.source import Source
 
 
 @click.command()
@@ -26,7 +29,8 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
     """Show every byte of an event: offset, hex, field, value, meaning.
 
     With --format json, each line is one event: a list of its leaf fields with offset, size, path and value.
-    Events inside a compressed transaction follow the event that contains them.
+    Events inside a compressed transaction follow the event that contains them. In an encrypted
+    log of MySQL, the header comes first.
     Text output shortens fields longer than 4 KiB unless --full is given.
 
     \b
@@ -36,35 +40,52 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
     """
     from binlog_kaitai.columns.blocks.seek import stops_before
     from binlog_kaitai.reader.log import open
+    from binlog_kaitai.render.explain import Explained
 
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full apply to text output only; JSON is always complete")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
-    found = False
+    found, header_size = False, 0
+
+    def see_header(header: bytes) -> None:
+        nonlocal header_size
+        header_size = len(header)
+        if header and position is None:
+            _print(Explained.of_header(header), output, width, in_full=in_full)
+
     with open(sources, verify_checksums=False) as log:
         for source in log.sources:
             stops = stops_before(source, position) if position is not None else []
-            for event in log.read_from(source, stops):
+            for event in log.read_from(_watched(source, see_header), stops):
                 if position is not None and event.position > position:
                     break
                 if position is None or event.position == position:
                     found = True
-                    _print(event, output, width, in_full=in_full)
+                    explained = Explained.of(event, header_size)
+                    _print(explained, output, width, in_full=in_full)
+                    if explained.error is not None:
+                        raise event.locate(explained.error)
     if not found and position is not None:
         for source in log.sources:
             options.refuse_position(source, position)
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 
-def _print(event: Event, output: str, width: int | None, *, in_full: bool) -> None:
-    from binlog_kaitai.render.explain import explain_json, explain_text
+def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:
+    """A log that hands over the header of its file when it is opened."""
+    from binlog_kaitai.sources.layer import header_before
 
+    def opened() -> BinaryIO:
+        stream = source.open()
+        see_header(header_before(stream))
+        return stream
+
+    return replace(source, open=opened)
+
+
+def _print(explained: Explained, output: str, width: int | None, *, in_full: bool) -> None:
     if output == "json":
-        text, error = explain_json(event)
-        click.echo(text)
-    else:
-        lines, error = explain_text(event, width, in_full=in_full)
-        for line in lines:
-            say(line)
-    if error is not None:
-        raise event.locate(error)
+        click.echo(explained.json())
+        return
+    for line in explained.lines(width, in_full=in_full):
+        say(line)

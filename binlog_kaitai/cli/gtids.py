@@ -50,6 +50,7 @@ class _Words(click.Path):
 @click.argument(
     "operands", metavar="[OPERATION] SET...", nargs=-1, required=True, type=_Words(allow_dash=True)
 )
+@options.keys
 @options.formats("text", "json")
 @click.option("--logged", is_flag=True, help="For logs, only their own transactions, not earlier ones.")
 @click.option("--positions", is_flag=True, help="MariaDB: read and print GTIDs as replication positions.")

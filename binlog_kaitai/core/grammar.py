@@ -41,7 +41,7 @@ from binlog_grammar.user_var_event import UserVarEvent
 from binlog_grammar.zstd_seek_table import ZstdSeekTable
 from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
-from binlog_kaitai.core.traced import bit_fields, meanings, trace
+from binlog_kaitai.core.traced import bit_fields, meanings, trace, trace_encryption_header
 from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show
 from binlog_kaitai.errors import DamagedStartError, GrammarError
 
@@ -91,6 +91,7 @@ __all__ = [
     "parse_structure",
     "plain_decoders",
     "read_header",
+    "trace_encryption_header",
     "trace_event",
     "walk_over",
 ]

@@ -38,9 +38,19 @@ def trace(raw: bytes, parameters: tuple[Any, ...]) -> tuple[Any, GrammarError | 
 
     # A table map of the plain classes works for the traced ones as well.
     traced: Any = TracedEvent
-    event = traced(*parameters, KaitaiStream(io.BytesIO(raw)))
+    return _read(traced(*parameters, KaitaiStream(io.BytesIO(raw))))
+
+
+def trace_encryption_header(raw: bytes) -> tuple[Any, GrammarError | None]:
+    """The same of the header of an encrypted log."""
+    from binlog_grammar_traced.encryption_header import EncryptionHeader as TracedHeader
+
+    return _read(TracedHeader(KaitaiStream(io.BytesIO(raw))))
+
+
+def _read(traced: Any) -> tuple[Any, GrammarError | None]:
     try:
-        event._read()
+        traced._read()
     except Exception as error:  # generated code on hostile bytes: any exception means "not the grammar"
-        return event, GrammarError(reason_of(error), field=unfinished_field(event, error))
-    return event, None
+        return traced, GrammarError(reason_of(error), field=unfinished_field(traced, error))
+    return traced, None

@@ -13,7 +13,7 @@ from binlog_kaitai.core.info import plain
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.json_text import to_json
-from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
+from binlog_kaitai.render.leaves import Dissection, Leaf, dissect, dissect_header
 from binlog_kaitai.render.terminal import printable
 
 _BYTES_A_LINE = 16
@@ -31,47 +31,83 @@ _VALUE_WIDTH = 24
 _LONG, _LONG_VALUE = 4 << 10, 60
 
 
-def explain_json(event: Event) -> tuple[str, GrammarError | None]:
-    """The leaves as one line of JSON, a list of ``{offset, size, path, value}``; offsets in the file.
+class Explained(NamedTuple):
+    """Bytes of a log and what they mean.
 
-    Fields of bits that share bytes are one object, whose value is an object of these fields.
-    Of an event inside a transaction payload, offsets count from the event's own first byte.
+    Attributes
+    ----------
+    headline : tuple of str
+        What they are, in words.
+    raw : bytes
+        The bytes.
+    start : int
+        What offsets begin with: that of the bytes in the file.
+    dissection : Dissection
+        Their fields.
     """
-    dissection = dissect(event)
-    start = _start_of(event)
-    objects = [
-        {"offset": start + leaf.offset, "size": leaf.size, "path": leaf.path, "value": _plain(leaf.value)}
-        for leaf in dissection.leaves
-    ]
-    return to_json(objects), dissection.error
+
+    headline: tuple[str, ...]
+    raw: bytes
+    start: int
+    dissection: Dissection
+
+    @classmethod
+    def of(cls, event: Event, header_size: int = 0) -> Explained:
+        """An event, whose log begins after a header of some bytes in the file.
+
+        The offsets of an event inside a transaction payload count from the event's own first byte.
+        """
+        start = event.position + header_size if event.payload_index is None else 0
+        return cls(tuple(_headline(event, header_size)), event.raw, start, dissect(event))
+
+    @classmethod
+    def of_header(cls, raw: bytes) -> Explained:
+        """The header of an encrypted log."""
+        headline = ("at 0 of the file", "header of an encrypted log", f"{len(raw)} bytes")
+        return cls(headline, raw, 0, dissect_header(raw))
+
+    @property
+    def error(self) -> GrammarError | None:
+        """Why the bytes cannot be read in full, if so."""
+        return self.dissection.error
+
+    def json(self) -> str:
+        """The leaves as one line of JSON, a list of ``{offset, size, path, value}``; offsets in the file.
+
+        Fields of bits that share bytes are one object, whose value is an object of these fields.
+        """
+        leaves = self.dissection.leaves
+        return to_json(
+            [
+                {
+                    "offset": self.start + one.offset,
+                    "size": one.size,
+                    "path": one.path,
+                    "value": _plain(one.value),
+                }
+                for one in leaves
+            ]
+        )
+
+    def lines(self, width: int | None = None, *, in_full: bool = False) -> Iterator[str]:
+        """The lines for a person; `width` is the terminal's, None for lines in full.
+
+        Of a field of more than 4 KiB the first bytes are shown, and how many follow, unless `in_full`.
+        """
+        return _lines(self, width, in_full=in_full)
 
 
-def explain_text(
-    event: Event, width: int | None = None, *, in_full: bool = False
-) -> tuple[Iterator[str], GrammarError | None]:
-    """The lines that explain an event to a person; `width` is the terminal's, None for lines in full.
-
-    Of a field of more than 4 KiB the first bytes are shown, and how many follow, unless `in_full`.
-    """
-    dissection = dissect(event)
-    return _lines(event, dissection, width, in_full=in_full), dissection.error
-
-
-def _start_of(event: Event) -> int:
-    return event.position if event.payload_index is None else 0
-
-
-def _lines(event: Event, dissection: Dissection, width: int | None, *, in_full: bool) -> Iterator[str]:
-    headline = "  ".join(_headline(event))
-    yield from [headline] if width is None else textwrap.wrap(headline, max(width, _NARROWEST))
-    start = _start_of(event)
+def _lines(explained: Explained, width: int | None, *, in_full: bool) -> Iterator[str]:
+    headline, raw, start, dissection = explained
+    text = "  ".join(headline)
+    yield from [text] if width is None else textwrap.wrap(text, max(width, _NARROWEST))
     leaves = [one for leaf in (*dissection.leaves, *dissection.derived) for one in (leaf, *leaf.parts)]
     columns = _Columns.fitted(
-        width, start + len(event.raw), max(len(one.path) for one in leaves), max(one.size for one in leaves)
+        width, start + len(raw), max(len(one.path) for one in leaves), max(one.size for one in leaves)
     )
     for leaf in dissection.leaves:
         shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
-        data, step = event.raw[leaf.offset : shown], columns.bytes_a_line
+        data, step = raw[leaf.offset : shown], columns.bytes_a_line
         offsets = [
             (str(start + leaf.offset + at), data[at : at + step].hex(" ")) for at in range(0, len(data), step)
         ]
@@ -157,9 +193,11 @@ def _value_lines(value: str, meaning: str, width: int) -> list[str]:
     return [*lines, *more]
 
 
-def _headline(event: Event) -> Iterator[str]:
+def _headline(event: Event, header_size: int) -> Iterator[str]:
     inside = event.payload_index is not None
     yield f"  inside, number {event.payload_index}" if inside else f"at {event.position}"
+    if header_size and not inside:
+        yield f"offset {event.position + header_size} in the file"
     yield event.type
     yield f"{len(event.raw)} bytes"
     if event.fixed_header.timestamp:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from binlog_kaitai.core.grammar import bit_fields, meanings, trace_event
+from binlog_kaitai.core.grammar import bit_fields, meanings, trace_encryption_header, trace_event
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.reader.reader import Event
 
@@ -80,6 +80,12 @@ def dissect(event: Event) -> Dissection:
     parts = ((traced, "header"), (getattr(traced, "body", None), "content"))
     derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
     return Dissection(leaves_of(traced, event.raw), derived, error, traced)
+
+
+def dissect_header(raw: bytes) -> Dissection:
+    """Take the header of an encrypted log apart."""
+    traced, error = trace_encryption_header(raw)
+    return Dissection(leaves_of(traced, raw), [], error, traced)
 
 
 def leaves_of(root: Any, raw: bytes) -> list[Leaf]:

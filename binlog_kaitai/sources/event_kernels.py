@@ -1,7 +1,7 @@
 """The loops over encrypted events: what is left around the block cipher, which takes all blocks at once.
 
-CBC decrypts single blocks and XORs each with the ciphertext before it. So the blocks of many events go through
-the cipher in one call; these kernels collect them from the file's bytes and put them back.
+CBC decrypts single blocks and XORs each with the ciphertext before it. So the blocks of many events go
+through the cipher in one call; these kernels collect them from the file's bytes and put them back.
 """
 
 from __future__ import annotations

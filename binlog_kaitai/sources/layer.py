@@ -20,7 +20,14 @@ class Layer(io.RawIOBase):
     ----------
     raw
         The stream below, which is closed with this one.
+
+    Attributes
+    ----------
+    file_header : bytes
+        What the file has before the log: the header of MySQL's encrypted logs.
     """
+
+    file_header = b""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -91,10 +98,11 @@ class Layer(io.RawIOBase):
 
 
 class Refused(io.RawIOBase):
-    """A stream whose reads raise an error."""
+    """A stream whose reads raise an error; `file_header` as in :class:`Layer`."""
 
-    def __init__(self, raw: BinaryIO, error: BinlogError) -> None:
+    def __init__(self, raw: BinaryIO, error: BinlogError, file_header: bytes = b"") -> None:
         self._raw, self._error = raw, error
+        self.file_header = file_header
 
     def readable(self) -> bool:
         return True
@@ -149,6 +157,11 @@ class Preceded(io.RawIOBase):
         if not self.closed:
             self._raw.close()
         super().close()
+
+
+def header_before(stream: Any) -> bytes:
+    """What the file of a log has before it; nothing for most."""
+    return stream.file_header if isinstance(stream, (Layer, Refused)) else b""
 
 
 def is_regular_file(stream: Any) -> bool:

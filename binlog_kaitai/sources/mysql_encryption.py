@@ -20,7 +20,7 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
 from binlog_kaitai.sources.ciphers import counter_decryptor, decrypt_chain
 from binlog_kaitai.sources.keys import Keys, find_keys
-from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
+from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer, Refused
 
 #: Size of the header in bytes, whatever its fields take of it (`Rpl_encryption_header::HEADER_SIZE`).
 HEADER_SIZE = 512
@@ -35,21 +35,21 @@ _START = 64 << 10
 
 
 def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
-    """The plain log.
+    """The plain log. Reading raises `EncryptedError` without the key, `GrammarError` of a damaged header.
 
     Parameters
     ----------
     raw
-        The encrypted log, at its first byte, or behind `start`.
-
-    Raises
-    ------
-    EncryptedError
-        The key is not known, or is another one.
-    GrammarError
-        The header is damaged.
+        The encrypted log, at its first byte, or after `start`.
     """
     header = read_up_to(raw, HEADER_SIZE - len(start), start)
+    try:
+        return _decrypted(raw, keys, header)
+    except BinlogError as error:
+        return cast(BinaryIO, Refused(raw, error, header))
+
+
+def _decrypted(raw: BinaryIO, keys: Keys | None, header: bytes) -> BinaryIO:
     key_id, password, vector = _fields(header)
     candidates = find_keys(keys, key_id)
     if not candidates:
@@ -64,7 +64,7 @@ def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
         file_key, nonce = digest[:32], digest[32 : 32 + _BLOCK - _COUNTER]
         plain = counter_decryptor(file_key, nonce + bytes(_COUNTER)).update(peeked)
         if _is_log(plain):
-            return cast(BinaryIO, CounterStream(raw, file_key, nonce, peeked))
+            return cast(BinaryIO, CounterStream(raw, header, file_key, nonce, peeked))
     reason = f"the log is encrypted, and the key given for {key_id!r} does not decrypt it"
     raise EncryptedError(reason, position=0)
 
@@ -102,8 +102,9 @@ def _is_log(plain: bytes) -> bool:
 class CounterStream(Layer):
     """The plain bytes of a log in counter mode."""
 
-    def __init__(self, raw: BinaryIO, key: bytes, nonce: bytes, peeked: bytes) -> None:
+    def __init__(self, raw: BinaryIO, header: bytes, key: bytes, nonce: bytes, peeked: bytes) -> None:
         super().__init__(raw)
+        self.file_header = header
         self._key, self._nonce = key, nonce
         self._decryptor: Any = self._decryptor_at(0)
         self._chunk = memoryview(self._decryptor.update(peeked))

@@ -17,6 +17,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
 from binlog_kaitai.statistics.figures import Figures
@@ -33,6 +34,7 @@ def stats(
     *,
     top: int = 10,
     verify_checksums: bool = True,
+    keys: Keys | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
     **filters: Unpack[FilterOptions],
 ) -> Stats:
@@ -46,6 +48,8 @@ def stats(
         Length of the rankings.
     verify_checksums
         Stop at an event whose CRC32 does not match.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     progress
         Called from time to time with the source and the offset reached in it.
     filters
@@ -62,8 +66,8 @@ def stats(
         There is nothing to read, or an argument is invalid. Damage ends counting and is reported in
         `Stats.error`.
     """
-    chosen = Filters.of(**filters)
-    return collect(source, chosen, top=top, verify_checksums=verify_checksums, progress=progress)
+    sources, chosen = resolve(source, keys), Filters.of(**filters)
+    return collect(sources, chosen, top=top, verify_checksums=verify_checksums, progress=progress)
 
 
 def collect(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.explain import explain_text
+from binlog_kaitai.render.explain import Explained
 from binlog_kaitai.render.terminal import printable
 from tests.cli.conftest import Run
 from tests.columns.log_maker import log_of_statements
@@ -127,7 +127,7 @@ def test_what_is_printable_stays() -> None:
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
 def test_explain_shows_each_value_at_any_width(width: int) -> None:
     for event in bk.open(_LOG):
-        lines = list(explain_text(event, width)[0])
+        lines = list(Explained.of(event).lines(width))
         assert max(map(len, lines)) <= width
         shown = re.sub(r"\s+", "", "".join(lines))
         assert f"{event.fixed_header.len_event}" in shown

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.explain import explain_json, explain_text
+from binlog_kaitai.render.explain import Explained
 from tests.corpus_files import case, logs
 
 SMALL = [log.path.read_bytes() for log in logs() if log.path.stat().st_size < 8_000]
@@ -46,9 +46,10 @@ def look_at(event: bk.Event) -> None:
         assert event.body is not None
     except bk.GrammarError as error:
         check_place(error, event.type)
-    text, _ = explain_json(event)
+    explained = Explained.of(event)
+    text = explained.json()
     assert text.startswith("[")
-    lines, _ = explain_text(event)
+    lines = explained.lines()
     assert list(lines)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ROWS_TYPES
-from binlog_kaitai.render.explain import explain_json, explain_text
+from binlog_kaitai.render.explain import Explained
 from binlog_kaitai.render.leaves import dissect
 from tests.columns.log_maker import LogMaker, carrier, events_of
 from tests.corpus_files import LogFile, case, logs
@@ -36,13 +36,14 @@ def test_leaves_tile_every_event(log: LogFile) -> None:
 def test_json_and_text_tell_the_same_bytes(log: LogFile) -> None:
     with bk.open(log.path) as reader:
         for event in reader:
-            text, error = explain_json(event)
+            explained = Explained.of(event)
+            text, error = explained.json(), explained.error
             assert error is None
             leaves = json.loads(text)
             start = event.position if event.payload_index is None else 0
             assert leaves[0]["offset"] == start
             assert sum(leaf["size"] for leaf in leaves) == len(event.raw)
-            lines, _ = explain_text(event, in_full=True)
+            lines = Explained.of(event).lines(in_full=True)
             dumped = [line[12:59] for line in list(lines)[1:] if line[:10].strip().isdigit()]
             assert bytes.fromhex("".join(dumped)) == event.raw
 
@@ -104,7 +105,7 @@ def test_a_long_field_is_shown_by_its_beginning() -> None:
     log.add(carrier(first[0], b"x" * 5000, layout))
     with bk.open(bytes(log.data)) as reader:
         event = list(reader)[-1]
-    (short, _), (full, _) = explain_text(event), explain_text(event, in_full=True)
+    short, full = Explained.of(event).lines(), Explained.of(event).lines(in_full=True)
     lines, all_lines = list(short), list(full)
     assert "         …  904 more bytes; --full shows them" in lines
     assert len(all_lines) - len(lines) == 57 - 1

@@ -18,7 +18,7 @@ from binlog_kaitai.errors import BinlogError, EncryptedError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import Change, row_object, rows_of
 from binlog_kaitai.reader.rows import to_json as row_json
-from binlog_kaitai.render.explain import explain_json, explain_text
+from binlog_kaitai.render.explain import Explained
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.render.report import report_lines
@@ -218,10 +218,10 @@ def explain(run: Run) -> None:
                     run.note("explain-tiles", f"{event.type} {leaf.path}", f"{leaf} at {at} of {event!r}")
                     break
                 at = leaf.end
-            lines, error = explain_text(event, run.chance.choice((None, 80, 120)))
-            yield from lines
-            yield explain_json(event)[0]
-            if error is not None:
-                raise event.locate(error)
+            shown = Explained.of(event)
+            yield from shown.lines(run.chance.choice((None, 80, 120)))
+            yield shown.json()
+            if shown.error is not None:
+                raise event.locate(shown.error)
 
     run.gather("explain", explained)

@@ -8,6 +8,7 @@ from binlog_kaitai.columns.verify.report import Report
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 
@@ -33,6 +34,7 @@ def verify(
     *,
     thorough: bool = False,
     ddl: str | None = None,
+    keys: Keys | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[Report]:
     """Check logs for damage, as the command ``verify`` does.
@@ -48,6 +50,8 @@ def verify(
         Check all bodies and rows, also of events whose checksums match.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes, for values whose length logs do not state.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
 
@@ -61,7 +65,7 @@ def verify(
     SourceError
         At once: there is nothing to read.
     """
-    return _reports(resolve(source), thorough, SeriesDefinitions(ddl), progress)
+    return _reports(resolve(source, keys), thorough, SeriesDefinitions(ddl), progress)
 
 
 def _reports(

@@ -30,7 +30,8 @@ from binlog_kaitai.columns.views.row_objects import Failure, in_order, made_of_t
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.reader.rows import Change, Row, rows_of
-from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import SourceLike, resolve
 from binlog_kaitai.values import JsonText, Value
 from binlog_kaitai.values.schema import Column
 
@@ -78,6 +79,7 @@ def read_rows(
     *,
     ddl: str | None = None,
     verify_checksums: bool = True,
+    keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> Iterator[LoggedRow]:
     """Read the changed rows of logs, one after the other, in the order of the logs.
@@ -90,6 +92,8 @@ def read_rows(
         Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
     verify_checksums
         Raise on an event whose CRC32 does not match.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
         As :meth:`Filters.of` takes them: ``table="shop.orders"``, ``start_datetime=`` and so on.
 
@@ -100,9 +104,8 @@ def read_rows(
     BinlogError
         While iterating, after the rows of all events before the damage.
     """
-    pages = RowsPages(
-        source, Filters.of(**filters), ddl=ddl, verify_checksums=verify_checksums, origins=ORIGINS
-    )
+    sources, chosen = resolve(source, keys), Filters.of(**filters)
+    pages = RowsPages(sources, chosen, ddl=ddl, verify_checksums=verify_checksums, origins=ORIGINS)
     return rows_of_pages(pages)
 
 

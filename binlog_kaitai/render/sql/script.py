@@ -36,7 +36,8 @@ from binlog_kaitai.render.sql.row_statements import RowStatements
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import postamble, preamble
 from binlog_kaitai.render.stack import Stack
-from binlog_kaitai.sources.source import MAGIC, Source, SourceLike
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.schema import is_mariadb
 
@@ -346,6 +347,7 @@ def write_sql(
     report: Report,
     *,
     ddl: str | None = None,
+    keys: Keys | None = None,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[memoryview | bytes]:
@@ -357,10 +359,13 @@ def write_sql(
         What `binlog_kaitai.open` takes.
     ddl
         Definitions of tables, as mysqldump writes them.
+    keys
+        Where to look for the keys of encrypted logs.
     ends
         Gets how each file ended.
     """
-    pages = RowsPages(source, filters, ddl=ddl, every_block=True, follows_xa=False, progress=progress)
+    sources = resolve(source, keys)
+    pages = RowsPages(sources, filters, ddl=ddl, every_block=True, follows_xa=False, progress=progress)
     if ends is not None:
         pages.ends = ends
     script = Script(pages, filters, options, report)

@@ -11,6 +11,7 @@ from binlog_kaitai.errors import IncompleteScriptWarning
 from binlog_kaitai.render.sql.report import Report
 from binlog_kaitai.render.sql.script import write_sql
 from binlog_kaitai.render.sql.script_options import SqlOptions
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike
 
 Operation = Literal["insert", "update", "delete"]
@@ -25,6 +26,7 @@ def sql_script(
     column: str | Iterable[str] = (),
     allow_unnamed: bool = False,
     ddl: str | None = None,
+    keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> Iterator[bytes]:
     """Statements that make the changes of logs again, or take them back, as the command ``sql`` writes them.
@@ -45,6 +47,8 @@ def sql_script(
         Write c1, c2 … where nothing tells the names of columns; otherwise that is an error.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
         As :meth:`Filters.of` takes them.
 
@@ -73,4 +77,4 @@ def sql_script(
         allow_unnamed=allow_unnamed,
     )
     report = Report(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
-    return map(bytes, write_sql(source, Filters.of(**filters), options, report, ddl=ddl))
+    return map(bytes, write_sql(source, Filters.of(**filters), options, report, ddl=ddl, keys=keys))
