@@ -17,6 +17,7 @@ from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
 from binlog_kaitai.reader.log import Event, LogReader
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, with_later_logs
 
 #: Roughly how many bytes of existing logs are read at a time.
@@ -45,12 +46,14 @@ class EventFollower(Iterator[Event]):
         interval: float,
         idle_timeout: float | None,
         stop: Callable[[], bool],
+        keys: Keys | None,
     ) -> None:
         self.checkpoint = checkpoint.as_dict()
         self._follower = follower
         self._checkpoint = checkpoint
         self._reader = reader
         self._ddl = ddl
+        self._keys = keys
         self._interval, self._idle_timeout, self._stop = interval, idle_timeout, stop
         self._events = self._follow()
 
@@ -94,7 +97,7 @@ class EventFollower(Iterator[Event]):
         )
         stops = sorted({len(MAGIC), span.format_position}) if span.start > len(MAGIC) else []
         events = self._reader.read_from(
-            Source.of_path(span.path), [*stops, span.start] if stops else [], end=span.end
+            Source.of_path(span.path, self._keys), [*stops, span.start] if stops else [], end=span.end
         )
         with closing(events):
             for event in events:
@@ -120,6 +123,7 @@ def follow(
     idle_timeout: float | None = None,
     stop: Callable[[], bool] = lambda: False,
     ddl: str | None = None,
+    keys: Keys | None = None,
     verify_checksums: bool = True,
     fails_on_loss: bool = True,
 ) -> EventFollower:
@@ -149,6 +153,8 @@ def follow(
         returns true.
     ddl
         CREATE TABLE statements, such as mysqldump writes, for logs without column names.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     verify_checksums
         Raise on an event whose CRC32 does not match; otherwise the event is only marked.
     fails_on_loss
@@ -175,9 +181,10 @@ def follow(
         loss_option="fails_on_loss=False",
         follows_definitions=True,
         ddl=ddl,
+        keys=keys,
     )
     reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
-    return EventFollower(follower, _place(follower, start), reader, ddl, interval, idle_timeout, stop)
+    return EventFollower(follower, _place(follower, start), reader, ddl, interval, idle_timeout, stop, keys)
 
 
 def _place(follower: Follower, start: str | Mapping[str, Any]) -> Checkpoint:

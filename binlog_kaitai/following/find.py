@@ -14,6 +14,7 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.log_headers import LogHeader, open_log, read_from, read_log_header, size_of
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, log_name
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
@@ -22,7 +23,7 @@ _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 Lose = Callable[[SourceError], None]
 
 
-def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoint:
+def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys | None = None) -> Checkpoint:
     """The mark in an existing log: its own, or the one that continues where its GTIDs end.
 
     Parameters
@@ -30,6 +31,8 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoi
     lose
         Called with the error if transactions are missing, and may raise it; if it returns, the mark is at the
         oldest transaction available.
+    keys
+        Where to look for the keys of encrypted logs.
     """
     same = [path for path in paths if path == checkpoint.file]
     # It may have been compressed since.
@@ -37,24 +40,26 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoi
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "no longer exists"
     for path in same:
-        head, size = read_log_header(path), size_of(path)
+        head, size = read_log_header(path, keys), size_of(path)
         if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
-            return replace(start_of(path), definitions=checkpoint.definitions)  # it had no first event so far
+            return replace(
+                start_of(path, keys), definitions=checkpoint.definitions
+            )  # it had no first event so far
         if head is None or head.log_id != checkpoint.log_id:
             what = "is a different log than before"
         elif size >= checkpoint.position:
             return replace(checkpoint, file=path)
         else:
             what = f"was read up to {checkpoint.position}, but is only {size} bytes long now"
-            return _from_the_oldest(checkpoint, paths, what, lose)
+            return _from_the_oldest(checkpoint, paths, what, lose, keys)
     if checkpoint.gtids:
-        return _by_gtids(checkpoint, paths, what, lose)
-    return _from_the_oldest(checkpoint, paths, f"{what}, and has no GTIDs to find another log by", lose)
+        return _by_gtids(checkpoint, paths, what, lose, keys)
+    return _from_the_oldest(checkpoint, paths, f"{what}, and has no GTIDs to find another log by", lose, keys)
 
 
-def start_of(path: str) -> Checkpoint:
+def start_of(path: str, keys: Keys | None = None) -> Checkpoint:
     """The mark at the start of a log."""
-    head = read_log_header(path)
+    head = read_log_header(path, keys)
     return (
         Checkpoint(path)
         if head is None
@@ -62,38 +67,44 @@ def start_of(path: str) -> Checkpoint:
     )
 
 
-def _from_the_oldest(checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose) -> Checkpoint:
+def _from_the_oldest(
+    checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose, keys: Keys | None
+) -> Checkpoint:
     lose(SourceError(reason, file=checkpoint.file))
-    start = start_of(paths[0])
+    start = start_of(paths[0], keys)
     everything = GtidSet.parse(start.gtids)
     everything.update(GtidSet.parse(checkpoint.gtids))
     return replace(start, gtids=str(everything), skip=checkpoint.gtids, definitions=checkpoint.definitions)
 
 
-def _by_gtids(checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose) -> Checkpoint:
+def _by_gtids(
+    checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose, keys: Keys | None
+) -> Checkpoint:
     reached = GtidSet.parse(checkpoint.gtids)
-    headers = [(path, head) for path in paths if (head := read_log_header(path)) is not None]
-    if checkpoint.file and (missing := reached.without(_gtids_of(*headers[-1]) if headers else GtidSet())):
+    headers = [(path, head) for path in paths if (head := read_log_header(path, keys)) is not None]
+    if checkpoint.file and (
+        missing := reached.without(_gtids_of(*headers[-1], keys) if headers else GtidSet())
+    ):
         reason = f"the available logs lack {missing}, which were read: a server that lags or began anew"
-        return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose)
+        return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose, keys)
     for path, head in reversed(headers):
         if head.previous is not None and not head.previous.without(reached):
             start = Checkpoint(
                 path, log_id=head.log_id, gtids=checkpoint.gtids, definitions=checkpoint.definitions
             )
-            return _first_new(replace(start, skip=checkpoint.gtids), reached)
+            return _first_new(replace(start, skip=checkpoint.gtids), reached, keys)
     lost = next((head.previous.without(reached) for _, head in headers if head.previous is not None), None)
     reason = (
         f"no available log contains the transactions {lost}" if lost else "no available log continues from it"
     )
-    return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose)
+    return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose, keys)
 
 
-def _gtids_of(path: str, head: LogHeader) -> GtidSet:
+def _gtids_of(path: str, head: LogHeader, keys: Keys | None) -> GtidSet:
     """All GTIDs of a log, including those before it."""
     found = GtidSet()
     found.update(head.previous or found)
-    with open_log(path) as stream:
+    with open_log(path, keys) as stream:
         for block in read_from(stream, path, 0, 0):
             _add(found, block)
     for source, numbers in list(found.items()):
@@ -102,9 +113,9 @@ def _gtids_of(path: str, head: LogHeader) -> GtidSet:
     return found
 
 
-def _first_new(checkpoint: Checkpoint, reached: GtidSet) -> Checkpoint:
+def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> Checkpoint:
     """The mark moved to the first transaction of its log that is not in a set."""
-    with open_log(checkpoint.file) as stream:
+    with open_log(checkpoint.file, keys) as stream:
         reader = read_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
         for block in reader:
             if block.is_special:

@@ -18,6 +18,7 @@ from binlog_kaitai.following.find import check_next, locate, start_of
 from binlog_kaitai.following.log_headers import read_log_header, size_of
 from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
 from binlog_kaitai.sources import source
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
 
 #: How often listing is retried if a log is removed meanwhile; the pause between attempts, in seconds.
@@ -46,6 +47,8 @@ class Follower:
         Continue after damage, which is left to the reader of the span that contains it.
     loss_option
         How the caller's users turn `fails_on_loss` off, for the error message.
+    keys
+        Where to look for the keys of encrypted logs, besides the process and its environment.
     """
 
     def __init__(
@@ -59,7 +62,9 @@ class Follower:
         at_once: int = 1,
         passes_damage: bool = False,
         loss_option: str = "failOnDataLoss=false",
+        keys: Keys | None = None,
     ) -> None:
+        self._keys = keys
         self._loss_option = loss_option
         self._paths = list(paths)
         self._fails_on_loss = fails_on_loss
@@ -92,12 +97,12 @@ class Follower:
 
     def earliest(self) -> Checkpoint:
         """The start of the oldest log."""
-        return start_of(self.logs()[0])
+        return start_of(self.logs()[0], self._keys)
 
     def latest(self) -> Checkpoint:
         """After the last complete transaction of the newest log."""
         last = self.logs()[-1]
-        return self._walk(start_of(last), [last], Limit()).checkpoint
+        return self._walk(start_of(last, self._keys), [last], Limit()).checkpoint
 
     def place(self, given: Mapping[str, Any]) -> Checkpoint:
         """The mark for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
@@ -109,7 +114,7 @@ class Follower:
         """
         if set(given) == {"gtids"}:
             gtids = str(GtidSet.parse(str(given["gtids"])))
-            return locate(Checkpoint("", gtids=gtids), self.logs(), self._lose)
+            return locate(Checkpoint("", gtids=gtids), self.logs(), self._lose, self._keys)
         if not {"file"} <= set(given) <= {"file", "position"}:
             raise UsageError(f'{dict(given)} is not a position; use {{"file": name, "position": offset}}')
         checkpoint = Checkpoint.of(given)
@@ -118,7 +123,7 @@ class Follower:
             raise UsageError(
                 f"{checkpoint.file} {'matches several logs' if found else 'is not among the logs'}"
             )
-        start = start_of(found[0])
+        start = start_of(found[0], self._keys)
         if checkpoint.position <= len(MAGIC):
             return start
         reached = self._walk(start, found, Limit(file=found[0], position=checkpoint.position)).checkpoint
@@ -158,7 +163,7 @@ class Follower:
         if until is not None:
             limit.file, limit.position = until
         paths = self.logs()
-        walk = self._walk(locate(start, paths, self._lose), paths, limit)
+        walk = self._walk(locate(start, paths, self._lose, self._keys), paths, limit)
         # A mark that only moved to another log, without anything new to read, need not become a batch.
         end = walk.checkpoint if walk.spans else start
         self._planned = start, end, walk.spans
@@ -177,10 +182,10 @@ class Follower:
         if self._planned is not None and self._planned[:2] == (start, end):
             return self._planned[2]
         paths = self.logs()
-        begin = locate(start, paths, self._lose)
+        begin = locate(start, paths, self._lose, self._keys)
         wanted = GtidSet.parse(end.gtids).without(GtidSet.parse(start.gtids))
         try:
-            there = locate(replace(end, gtids=""), paths, _refuse)
+            there = locate(replace(end, gtids=""), paths, _refuse, self._keys)
         except SourceError:
             if not wanted:
                 raise
@@ -208,7 +213,9 @@ class Follower:
         definitions: Definitions | None = None
         if self._follows_definitions:
             definitions = restore(start.definitions, self._ddl)
-        walk = Walk(start, limit, self._division, definitions, passes_damage=self._passes_damage)
+        walk = Walk(
+            start, limit, self._division, definitions, passes_damage=self._passes_damage, keys=self._keys
+        )
         at = paths.index(start.file)
         try:
             while True:
@@ -224,7 +231,7 @@ class Follower:
                     at += 1
                     if at == len(paths):
                         return walk
-                    head = read_log_header(paths[at])
+                    head = read_log_header(paths[at], self._keys)
                 check_next(walk.checkpoint, paths[at], head, self._lose)
                 skip = walk.checkpoint.skip
                 if head.previous is not None and not GtidSet.parse(skip).without(head.previous):

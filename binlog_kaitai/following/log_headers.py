@@ -17,6 +17,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.sources import source
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE_OF_HEADERS = 1 << 16
@@ -58,9 +59,9 @@ class LogHeader:
     first_gtid: str | None = None
 
 
-def open_log(path: str) -> BinaryIO:
+def open_log(path: str, keys: Keys | None = None) -> BinaryIO:
     """Open a log at its first byte; raises ``OSError``."""
-    return source.Source.of_path(path).open()
+    return source.Source.of_path(path, keys).open()
 
 
 def size_of(path: str) -> int:
@@ -75,7 +76,7 @@ def size_of(path: str) -> int:
         return source.length_of(path)
 
 
-def read_log_header(path: str) -> LogHeader | None:
+def read_log_header(path: str, keys: Keys | None = None) -> LogHeader | None:
     """The start of a log; None while its first event is incomplete.
 
     Raises
@@ -86,7 +87,7 @@ def read_log_header(path: str) -> LogHeader | None:
     with reading(path):
         if source.state_of(path).size <= len(MAGIC):
             return None
-        with open_log(path) as stream:
+        with open_log(path, keys) as stream:
             return _read(stream, path)
 
 

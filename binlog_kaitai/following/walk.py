@@ -22,6 +22,7 @@ from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
 from binlog_kaitai.following.log_headers import open_log, read_from, size_of
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
 
 #: Beyond the end of any file.
@@ -119,6 +120,8 @@ class Walk:
     ----------
     passes_damage
         Continue after damage. The end of the last log may still become an event and is not read.
+    keys
+        Where to look for the keys of encrypted logs.
     """
 
     def __init__(
@@ -129,6 +132,7 @@ class Walk:
         definitions: Definitions | None,
         *,
         passes_damage: bool = False,
+        keys: Keys | None = None,
     ) -> None:
         self.checkpoint = start
         self.spans: list[Span] = []
@@ -138,6 +142,7 @@ class Walk:
         self._base, self._step = start.position, FAR  # start of the log's first span, and span size
         self._definitions = definitions
         self._passes_damage = passes_damage
+        self._keys = keys
         self._gtids = GtidSet.parse(start.gtids)
         # State of the open transaction:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
@@ -171,7 +176,7 @@ class Walk:
         soft = begin + self._limit.size - self._size
         try:
             self._base, self._step = begin, self._division.step(min(hard, soft, size_of(path)) - begin)
-            with open_log(path) as stream:
+            with open_log(path, self._keys) as stream:
                 if self._passes_damage:
                     self._read_around(Log(stream, path), soft, hard, is_last=is_last)
                     return
