@@ -8,13 +8,16 @@ Offsets are those in the log that is made; errors name file, page and record, to
 
 from __future__ import annotations
 
+import io
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO, NamedTuple, TypeVar, cast
 
 from binlog_kaitai.core.framing import MAGIC, read_up_to
-from binlog_kaitai.core.grammar import InnodbLog, parse_structure
+from binlog_kaitai.core.grammar import InnodbLog, header_length, parse_structure
+from binlog_kaitai.core.grammar import read_header as read_event_header
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, GrammarError, TruncatedError
 from binlog_kaitai.sources.innodb_pages import (
     HEADER_SIZE,
@@ -41,6 +44,8 @@ FORMAT = bytes.fromhex(
 
 #: What a file begins with.
 _START = MAGIC + FORMAT
+
+_HEADER = header_length(4)
 
 _Head = TypeVar("_Head", InnodbLog.CommitHead, InnodbLog.OobHead)
 
@@ -93,14 +98,22 @@ def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
 
 
 class _Mark(NamedTuple):
-    """A place where reading can begin: offsets in the log that is made, and in the file."""
+    """A place where reading can begin: offsets in the log that is made, and in the file.
+
+    A record that began before may go on there; it is left out.
+    """
 
     made: int
     offset: int
+    may_go_on: bool = False
 
 
 class InnodbStream(Layer):
-    """The bytes of a log of version 4."""
+    """The bytes of a log of version 4.
+
+    Where damage is, the log has one byte that cannot be read: its offset raises the error. That error has the
+    position of the event that is cut off there. After the byte, the log goes on with the next intact group.
+    """
 
     def __init__(self, series: Series) -> None:
         own = series.file(series.own)
@@ -108,8 +121,8 @@ class InnodbStream(Layer):
         super().__init__(own.raw)
         self._series = series
         self._chunk = memoryview(_START)
-        self._marks = [_Mark(len(_START), own.page_size)]
-        self._damage: BinlogError | None = None
+        self._marks = [_Mark(len(_START), own.page_size, may_go_on=True)]
+        self._damages: dict[int, BinlogError] = {}  # by the offset that cannot be read
         self._size: int | None = None
         self._begin_at(self._marks[0])
 
@@ -121,17 +134,33 @@ class InnodbStream(Layer):
             self._series.close()
         super().close()
 
+    def after_damage(self, position: int) -> int | None:
+        for offset, error in self._damages.items():
+            if error.position == position:
+                return offset + 1 if self._goes_on(offset + 1) else None
+        return None
+
+    def _goes_on(self, position: int) -> bool:
+        try:
+            return len(self._load(position)[1]) > 0
+        except DamagedError:
+            return self._size is None or position < self._size
+
     def _begin_at(self, mark: _Mark) -> None:
         self._next = mark.made
-        is_start = mark == self._marks[0]
-        self._pieces = groups(self._series, mark.offset, may_go_on=is_start)
+        self._group = mark
+        self._cursor = Cursor(self._series, Place(self._series.own, mark.offset))
+        self._pieces = groups(self._series, self._cursor, may_go_on=mark.may_go_on)
+        self._damage: BinlogError | None = None  # of the next byte
 
     def _load(self, position: int) -> tuple[int, memoryview]:
         if position < len(_START):
             return 0, memoryview(_START)
+        if position in self._damages:
+            raise self._damages[position]
         if self._size is not None and position >= self._size:
-            if self._damage is not None:
-                raise self._damage
+            if self._size in self._damages:
+                raise self._damages[self._size]
             return self._size, memoryview(b"")
         mark = self._marks[bisect_right(self._marks, position, key=lambda one: one.made) - 1]
         if position < self._next or self._next < mark.made:
@@ -139,12 +168,48 @@ class InnodbStream(Layer):
         while True:
             begin, data = self._next, self._join()
             self._next += len(data)
-            if not data:
-                self._size = begin
-                if self._damage is not None:
-                    raise self._damage
-            if not data or position < self._next:
+            if position < self._next:
                 return begin, memoryview(data)
+            if self._damage is not None:
+                self._pass_damage(self._damage)
+                if position in self._damages:
+                    raise self._damages[position]
+            elif not data:
+                self._size = begin
+                # Nothing follows damage that is the last byte.
+                if begin - 1 in self._damages:
+                    self._size = begin - 1
+                    raise self._damages[begin - 1]
+                return begin, memoryview(data)
+
+    def _pass_damage(self, damage: BinlogError) -> None:
+        """Go on after the byte that cannot be read."""
+        if self._next not in self._damages:
+            self._damages[self._next] = type(damage)(damage.reason, position=self._last_event())
+        self._cursor.pass_damage()
+        is_own = self._cursor.file == self._series.own
+        offset = self._cursor.offset if is_own else self._end_of_file()
+        mark = _Mark(self._next + 1, offset, may_go_on=True)
+        if mark.made > self._marks[-1].made:
+            self._marks.append(mark)
+        self._begin_at(mark)
+
+    def _end_of_file(self) -> int:
+        return self._raw.seek(0, io.SEEK_END)
+
+    def _last_event(self) -> int:
+        """Where the event begins that is cut off at the next offset; that offset, if none is."""
+        begin, data = self._group.made, b""
+        cursor = Cursor(self._series, Place(self._series.own, self._group.offset))
+        with suppress(BinlogError):
+            for _, piece in groups(self._series, cursor, may_go_on=self._group.may_go_on):
+                data += piece
+                while len(data) >= _HEADER and begin < self._next:
+                    size = read_event_header(data, 4).len_event
+                    if not _HEADER <= size <= len(data):
+                        break
+                    begin, data = begin + size, data[size:]
+        return min(begin, self._next)
 
     def _join(self) -> bytes:
         """The next bytes; none at the end, or where damage begins."""
@@ -152,14 +217,16 @@ class InnodbStream(Layer):
         size = 0
         try:
             for place, piece in self._pieces:
-                if place is not None and self._next + size >= self._marks[-1].made + _STEP:
-                    self._marks.append(_Mark(self._next + size, place))
+                if place is not None:
+                    self._group = _Mark(self._next + size, place)
+                    if self._group.made >= self._marks[-1].made + _STEP:
+                        self._marks.append(self._group)
                 parts.append(piece)
                 size += len(piece)
                 if size >= _CHUNK:
                     break
         except BinlogError as error:
-            self._damage = type(error)(error.reason, position=self._next + size)
+            self._damage = error
         return b"".join(parts)
 
     def _find_size(self) -> int:
@@ -168,31 +235,29 @@ class InnodbStream(Layer):
         while self._size is None:
             try:
                 begin, data = self._load(position)
+                position = begin + len(data)
             except DamagedError:
-                break
-            position = begin + len(data)
-        assert self._size is not None
+                position += 1
         return self._size
 
 
-def groups(series: Series, offset: int, *, may_go_on: bool) -> Iterator[tuple[int | None, bytes]]:
+def groups(series: Series, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple[int | None, bytes]]:
     """The events of the groups whose commit records begin in a file, piece by piece.
 
     With the first piece of each group comes the offset of the record, with others None.
 
     Parameters
     ----------
-    offset
-        Where to begin in the file.
+    cursor
+        Where to begin in the file; afterwards, where the damage is.
     may_go_on
-        A record of the file before may go on here; it is left out.
+        A record that began before may go on here; it is left out.
 
     Raises
     ------
     DamagedError
         A page or a record is damaged, or one that a group needs is not there.
     """
-    cursor = Cursor(series, Place(series.own, offset))
     while (chunk := cursor.next()) is not None:
         is_whole = chunk.is_last and not chunk.is_continuation
         if is_whole and chunk.kind == Kind.commit and chunk.data.startswith(_NO_RECORDS):
@@ -224,6 +289,7 @@ def _skip(series: Series, cursor: Cursor, first: Chunk) -> bool:
         if chunk is None or chunk.kind in NESTED:
             continue
         if chunk.kind != first.kind or not chunk.is_continuation:
+            cursor.back_to(chunk)
             raise FramingError(f"the {name(first)} is not whole: the {name(chunk)} begins inside it")
     if chunk is None and cursor.is_at_end_of_file():
         own = series.file(series.own)

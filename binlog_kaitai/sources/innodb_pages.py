@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -146,19 +147,24 @@ class LogFile:
         self.raw.seek(place.offset)
         number, within = divmod(place.offset, self.page_size)
         data = read_up_to(self.raw, self.page_size - within)
-        found = data[:-CHECKSUM_SIZE].strip(b"\0")
-        while not found:
-            number += 1
-            data = read_up_to(self.raw, _RUN * self.page_size)
-            if not data:
+        if not data[:-CHECKSUM_SIZE].strip(b"\0"):
+            number = self.next_page(number)
+            if number * self.page_size >= self.raw.seek(0, io.SEEK_END):
                 self._zeros = place.offset
                 return
-            if data.strip(b"\0"):
-                number += (len(data) - len(data.lstrip(b"\0"))) // self.page_size
-                break
-            number += _RUN - 1
         reason = f"the data end at offset {place.offset}, but bytes follow on {self.name(number)}"
         raise FramingError(reason)
+
+    def next_page(self, number: int) -> int:
+        """The first page after another that is not empty; where there is none, that after the last one."""
+        number += 1
+        self.raw.seek(number * self.page_size)
+        while data := read_up_to(self.raw, _RUN * self.page_size):
+            zeros = len(data) - len(data.lstrip(b"\0"))
+            if zeros < len(data):
+                return number + zeros // self.page_size
+            number += -(-len(data) // self.page_size)
+        return number
 
     def close(self) -> None:
         self.raw.close()
@@ -253,6 +259,7 @@ class Cursor:
     def __init__(self, series: Series, place: Place) -> None:
         self._series = series
         self.file, self.offset = place
+        self._is_stuck = False
 
     def next(self) -> Chunk | None:
         """The next chunk of the file; None at the end of its data.
@@ -262,6 +269,25 @@ class Cursor:
         DamagedError
             A page, or the length of the chunk, is damaged.
         """
+        try:
+            return self._next()
+        except BinlogError:
+            self._is_stuck = True
+            raise
+
+    def pass_damage(self) -> None:
+        """If the last chunk could not be read, go to the next page that has data."""
+        if self._is_stuck:
+            file = self._series.file(self.file)
+            assert file is not None
+            self.offset = file.page_size * file.next_page(self.offset // file.page_size)
+            self._is_stuck = False
+
+    def back_to(self, chunk: Chunk) -> None:
+        """Go back to a chunk, so that it is the next one."""
+        self.file, self.offset = chunk.place
+
+    def _next(self) -> Chunk | None:
         file = self._series.file(self.file)
         assert file is not None
         while True:
@@ -323,6 +349,7 @@ def record(cursor: Cursor, first: Chunk) -> Iterator[bytes]:
             chunk = chunk._replace(is_last=False)
             continue
         if chunk.kind != first.kind or not chunk.is_continuation:
+            cursor.back_to(chunk)
             raise FramingError(f"the {name(first)} is not whole: the {name(chunk)} begins inside it")
         yield chunk.data
 

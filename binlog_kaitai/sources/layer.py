@@ -7,7 +7,7 @@ import os
 import stat
 from typing import Any, BinaryIO
 
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, DamagedError
 
 #: A stream that is read on gets chunks of growing size, in bytes: a log's header costs little.
 LEAST_CHUNK, MOST_CHUNK = 64 << 10, 1 << 20
@@ -68,15 +68,30 @@ class Layer(io.RawIOBase):
         return len(part)
 
     def read(self, size: int | None = -1) -> bytes:
-        """As many bytes as asked for, unless the stream ends before."""
+        """As many bytes as asked for, unless the stream ends before.
+
+        Where damage follows some of them, only these are given, and the next read raises the error. Asked for
+        all bytes, it raises at once.
+        """
         parts = bytearray()
-        while (size is None or size < 0 or len(parts) < size) and self._has_next():
+        while size is None or size < 0 or len(parts) < size:
+            try:
+                if not self._has_next():
+                    break
+            except DamagedError:
+                if size is None or size < 0 or not parts:
+                    raise
+                break
             begin = self._at - self._start
             end = None if size is None or size < 0 else begin + size - len(parts)
             part = self._chunk[begin:end]
             parts += part
             self._at += len(part)
         return bytes(parts)
+
+    def after_damage(self, position: int) -> int | None:
+        """Where the log goes on after damage that an error gave this position; None if it does not say."""
+        return None
 
     def close(self) -> None:
         if not self.closed:
@@ -157,6 +172,11 @@ class Preceded(io.RawIOBase):
         if not self.closed:
             self._raw.close()
         super().close()
+
+
+def after_damage(stream: Any, position: int) -> int | None:
+    """Where a log goes on after damage at a position, if its stream knows; events may have to be searched."""
+    return stream.after_damage(position) if isinstance(stream, Layer) else None
 
 
 def header_before(stream: Any) -> bytes:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks.gaps import Gap
+from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import InnodbLog, parse_structure
@@ -327,3 +329,60 @@ def test_random_damage() -> None:
         # Anything but a BinlogError fails the test.
         with suppress(BinlogError):
             assert len(read(bytes(other))) <= len(plain) + 1024
+
+
+def around(path: Path, number: int = 0) -> tuple[list[tuple[str | None, str]], list[Gap]]:
+    """GTID and type of each event that can be read around damage, and the damage."""
+    events: list[tuple[str | None, str]] = []
+    gaps: list[Gap] = []
+    for one in read_around(plan(path, 0)[number], "events", columns=["gtid", "type"]):
+        if isinstance(one, Gap):
+            gaps.append(one)
+        else:
+            events += zip(*(one.column(name).to_pylist() for name in ("gtid", "type")), strict=True)
+    return events, gaps
+
+
+def test_damage_costs_the_groups_on_its_page(tmp_path: Path) -> None:
+    writer, pages, chance = Writer(bits=10, pages=1 << 20), [], random.Random(21)
+    for number, group in enumerate(GROUPS):
+        first = writer.place[1] >> writer.bits
+        writer.group(group, piece=number % 3 * 150)
+        pages.append((first, writer.place[1] >> writer.bits))
+    data, path = writer.data()[0], tmp_path / "binlog-000000.ibb"
+    path.write_bytes(data)
+    whole, _ = around(path)
+    order = list(dict.fromkeys(gtid for gtid, _ in whole if gtid is not None))
+    assert len(order) == len(GROUPS)
+    for _ in range(10):
+        changed = bytearray(data)
+        page = chance.randrange(1, len(data) // 1024 - 3)
+        if is_zero := chance.random() < 0.3:
+            changed[page * 1024 : page * 1024 + 1024] = bytes(1024)
+        else:
+            changed[page * 1024 + chance.randrange(1024)] ^= 1 << chance.randrange(8)
+        path.write_bytes(changed)
+        found, gaps = around(path)
+        intact = {gtid for gtid, (first, last) in zip(order, pages, strict=True) if not first <= page <= last}
+        assert [one for one in found if one[0] in intact] == [one for one in whole if one[0] in intact]
+        assert gaps
+        assert is_zero or all(f"page {page} " in str(gap.error) for gap in gaps)
+        (report,) = bk.verify(path)
+        assert report.damage_count == len(gaps)
+        with pytest.raises(BinlogError) as caught:
+            list(bk.open(path))
+        assert caught.value.position == gaps[0].start
+
+
+def test_reading_goes_on_after_records_that_are_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "binlog-000000.ibb"
+    for kind, record in ((9, b"x"), (COMMIT, integers(1, 3, 9, 3, 9, 0)), (COMMIT, integers(1))):
+        writer = Writer()
+        writer.group(GROUPS[0])
+        writer.record(kind, record)
+        writer.group(GROUPS[1])
+        path.write_bytes(writer.data()[0])
+        found, gaps = around(path)
+        path.write_bytes(made(GROUPS[:2]))
+        assert found == around(path)[0]
+        assert len(gaps) == 1

@@ -192,7 +192,10 @@ class AroundDamage:
 
     def _is_start(self, position: int) -> bool:
         self._stream.seek(max(position, 0))
-        return is_start(read_up_to(self._stream, header_length(4)))
+        try:
+            return is_start(read_up_to(self._stream, header_length(4)))
+        except DamagedError:
+            return False  # what cannot be read is no magic
 
     def _enter_log(self, position: int) -> Iterator[Gap]:
         """Go on in the other log that begins at an offset."""

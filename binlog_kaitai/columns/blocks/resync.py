@@ -35,6 +35,7 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     masks,
 )
+from binlog_kaitai.sources.layer import after_damage
 
 #: As much is looked through at a time, at first and at most: mostly an event is near.
 _FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
@@ -133,6 +134,9 @@ class Search:
         Where the damaged event's header, and what follows at the end that it states, leave no doubt, that
         is it. Where bytes were lost or put in, so that no position is right any more, it is a shifted event.
         """
+        known = after_damage(self._stream, position)
+        if known is not None:
+            return known
         layout, has_own_positions = context.layout, context.has_exact_positions
         self._look_again()
         is_placed = has_own_positions and layout.binlog_version > 3

@@ -145,7 +145,10 @@ def _tells_its_end(log: Log, position: int, following: int) -> bool:
     """Whether just one event is lost, and not one that names a transaction."""
     log.stream.seek(position)
     version = log.head.binlog_version
-    data = read_up_to(log.stream, header_length(version))
+    try:
+        data = read_up_to(log.stream, header_length(version))
+    except DamagedError:
+        return False  # the damage is inside the header
     if len(data) < header_length(version):
         return False
     header = read_header(data, version)
