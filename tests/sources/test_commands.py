@@ -13,7 +13,7 @@ from binlog_kaitai.cli.app import app
 from binlog_kaitai.errors import EncryptedError
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE
-from tests.corpus_files import Case, special_cases
+from tests.corpus_files import CORPUS, Case, special_cases
 from tests.sources.packing import PACKERS
 
 ENCRYPTED = special_cases("encrypted")
@@ -117,6 +117,31 @@ def test_packed(
         expected = run(command, log.name)
         Path(log.name).write_bytes(PACKERS[suffix](log.read_bytes()))
         assert run(command, log.name) == expected
+
+
+@pytest.fixture(scope="module")
+def samples() -> dict[str, bytes]:
+    """The logs that `make run` verifies, as names and contents."""
+    makefile = (CORPUS.parents[1] / "Makefile").read_text()
+    cases = re.search(r"^SAMPLES := .*\\\n\s*(.*?)\)\)\)$", makefile, re.MULTILINE)
+    assert cases is not None
+    paths = [path for case in cases[1].split() for path in sorted((CORPUS / case).glob("binlog.0*"))]
+    assert len(paths) > 5
+    return {f"{number:02}-{path.name}": path.read_bytes() for number, path in enumerate(paths)}
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_samples_packed(
+    suffix: str, samples: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = [("verify",), ("events", "--format", "json"), ("rows", "--format", "json"), ("stats",)]
+    for name, data in samples.items():
+        Path(name).write_bytes(data)
+    expected = [run(command, *samples) for command in commands]
+    for name, data in samples.items():
+        Path(name).write_bytes(PACKERS[suffix](data))
+    assert [run(command, *samples) for command in commands] == expected
 
 
 def test_a_missing_key_is_not_damage() -> None:

@@ -54,6 +54,8 @@ def said(command: tuple[str, ...], path: Path, *options: str) -> tuple[object, .
     if isinstance(error, BinlogError):
         assert error.position is not None or not isinstance(error, (DamagedError, EncryptedError))
         error = type(error), str(error)
+    elif isinstance(error, UnicodeEncodeError):
+        error = error.reason  # names that are not UTF-8, which the runner's stdout refuses
     elif error is not None:
         assert isinstance(error, SystemExit), error
         error = error.code

@@ -25,6 +25,8 @@ from tools.bench.make_log import shape_of, write
 from tools.bench.measure import TASKS
 from tools.bench.peers import clients, library_speed
 from tools.bench.report import LIBRARY, SPARK_JOBS, Figure, machine, of_cores, put_between, spark_name, table
+from tools.bench.sealed import SHAPES as SEALED_SHAPES
+from tools.bench.sealed import sealed_table
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests/corpus"
@@ -97,8 +99,12 @@ def measure_shape(name: str, size: int, runs: int, logs: Path | None, *, only_sp
         has_library = shape.packed_ratio == 1 and not only_spark  # it reads no compressed transactions
         has_spark = only_spark or name == SPARK_SHAPE
         figures = list(figures_of(path, runs, tasks, has_library=has_library, has_spark=has_spark))
+        is_sealed = name in SEALED_SHAPES and not only_spark
+        sealed = (
+            f"\nThe same log encrypted, and packed:\n\n{sealed_table(path, runs, run)}" if is_sealed else ""
+        )
     heading, about = (text[:1].upper() + text[1:] for text in (name, recipe.about))
-    text = f"### {heading}\n\n{about}.\n\n{table(figures, events)}{of_cores(figures)}"
+    text = f"### {heading}\n\n{about}.\n\n{table(figures, events)}{of_cores(figures)}{sealed}"
     print(text, flush=True)
     return text
 
