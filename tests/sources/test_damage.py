@@ -112,11 +112,12 @@ def check_rows(number: int, folder: Path) -> str:
     if at < needed:
         assert set(found) <= set(whole), number
         return "in what everything needs"
-    (begin,) = [begin for begin, end in events_of(plain) if begin <= at < end]
+    ((begin, end),) = [bounds for bounds in events_of(plain) if bounds[0] <= at < bounds[1]]
     assert [one for one in whole if one[0] != begin] == [one for one in found if one[0] != begin], number
     if not gaps:  # in a log without checksums, or in a field that they do not cover
         return "one event that nothing verifies"
-    assert [gap.start for gap in gaps] == [begin], number
+    # Without checksums, the first bytes of an event can pass for a shorter one.
+    assert [begin <= gap.start < end for gap in gaps] == [True], number
     return "one event lost"
 
 
