@@ -135,10 +135,8 @@ class InnodbStream(Layer):
         super().close()
 
     def after_damage(self, position: int) -> int | None:
-        for offset, error in self._damages.items():
-            if error.position == position:
-                return offset + 1 if self._goes_on(offset + 1) else None
-        return None
+        found = [offset + 1 for offset, error in self._damages.items() if error.position == position]
+        return found[0] if found and self._goes_on(found[0]) else None
 
     def _goes_on(self, position: int) -> bool:
         try:
@@ -175,12 +173,9 @@ class InnodbStream(Layer):
                 if position in self._damages:
                     raise self._damages[position]
             elif not data:
-                self._size = begin
-                # Nothing follows damage that is the last byte.
-                if begin - 1 in self._damages:
-                    self._size = begin - 1
-                    raise self._damages[begin - 1]
-                return begin, memoryview(data)
+                # A byte that cannot be read is no last byte: the damage is where the log ends.
+                self._size = begin - (begin - 1 in self._damages)
+                return self._load(self._size)
 
     def _pass_damage(self, damage: BinlogError) -> None:
         """Go on after the byte that cannot be read."""
@@ -188,14 +183,11 @@ class InnodbStream(Layer):
             self._damages[self._next] = type(damage)(damage.reason, position=self._last_event())
         self._cursor.pass_damage()
         is_own = self._cursor.file == self._series.own
-        offset = self._cursor.offset if is_own else self._end_of_file()
+        offset = self._cursor.offset if is_own else self._raw.seek(0, io.SEEK_END)
         mark = _Mark(self._next + 1, offset, may_go_on=True)
         if mark.made > self._marks[-1].made:
             self._marks.append(mark)
         self._begin_at(mark)
-
-    def _end_of_file(self) -> int:
-        return self._raw.seek(0, io.SEEK_END)
 
     def _last_event(self) -> int:
         """Where the event begins that is cut off at the next offset; that offset, if none is."""
