@@ -34,7 +34,7 @@ from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading,
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
-from binlog_kaitai.sources.source import MAGIC, series_of
+from binlog_kaitai.sources.source import MAGIC, natural_key, series_of
 
 #: The last transaction is fetched again and compared, unless it is longer, in bytes.
 _MOST_AGAIN = 16 << 20
@@ -47,6 +47,10 @@ _ENDS = (EventType.rotate_event, EventType.stop_event)
 
 #: Server ids that are chosen at random: few people give servers so high ones.
 SERVER_IDS = 1 << 31, (1 << 32) - 1
+
+
+class InUseError(SourceError):
+    """Another process is writing to the archive."""
 
 
 class Archive:
@@ -208,6 +212,25 @@ class Archive:
             self.place = self._rest
             self._save()
 
+    def remove_before(self, name: str) -> None:
+        """Remove the logs before one of them; the index no longer lists them when they go.
+
+        Raises
+        ------
+        SourceError
+            They cannot be removed.
+        """
+        if name not in self._names:
+            return
+        if at := self._names.index(name):
+            self._names = self._names[at:]
+            self._write_index()
+        with writing_to(str(self.folder)):
+            # Those that are no longer listed may have been left by a process that was killed.
+            for path in self.folder.glob(f"{series_of(name)[1]}*"):
+                if path.suffix[1:].isdigit() and natural_key(path.name) < natural_key(name):
+                    path.unlink()
+
     def cut(self) -> None:
         """Take back what is written of a transaction that is not whole."""
         if self._file is not None and self._rest.name:
@@ -303,7 +326,7 @@ class Archive:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise SourceError("another fetch is writing to this directory", file=str(self.folder)) from error
+            raise InUseError("another fetch is writing to this directory", file=str(self.folder)) from error
 
     def _load(self, server_id: int | None) -> Replica:
         state = State.load(self.folder)

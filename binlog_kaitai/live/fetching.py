@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -72,6 +73,10 @@ class Fetch:
         Seconds after which an idle server is to say something.
     metrics_file
         A file for Prometheus that says how things are, see `metrics`.
+    stop
+        Set by another thread to end the run at the next whole event.
+    on_tick
+        Called with the archive at least once a second while connected.
     report
         Called with what happens.
     """
@@ -87,8 +92,12 @@ class Fetch:
         server_id: int | None = None,
         heartbeat: float = 10.0,
         metrics_file: Path | None = None,
+        stop: threading.Event | None = None,
+        on_tick: Callable[[Archive], object] = lambda archive: None,
         report: Report = lambda what, facts: None,
     ) -> None:
+        self._stop = stop or threading.Event()
+        self._on_tick = on_tick
         self._metrics = Metrics(metrics_file)
         self._addresses = list(addresses)
         self._folder = folder
@@ -120,7 +129,7 @@ class Fetch:
 
     def _run(self) -> None:
         failures = damages = 0
-        while True:
+        while not self._stop.is_set():
             before = self._archive.place
             address = self._addresses[failures % len(self._addresses)]
             try:
@@ -138,7 +147,7 @@ class Fetch:
                 self._metrics.values["reconnects_total"] += 1
                 self._show(is_connected=False, is_caught_up=False)
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
-                time.sleep(pause)
+                self._stop.wait(pause)
 
     def _fetch_from(self, address: Address) -> None:
         name, position = self._place(address)
@@ -204,7 +213,7 @@ class Fetch:
 
     def _read(self, session: Session, stream: EventStream) -> None:
         self._enter(stream)
-        while True:
+        while not self._stop.is_set():
             self._read_burst(stream)
             match stream.state:
                 case State.IDLE:
@@ -249,6 +258,8 @@ class Fetch:
             if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
                 self._sync()
                 self._show(is_caught_up=False)
+            if self._stop.is_set():
+                return
 
     def _check(self, block: Block, has_exact_positions: bool) -> None:
         """Refuse what was damaged on its way, or on the server."""
@@ -271,14 +282,15 @@ class Fetch:
             self._archive.sync(and_state=False)
             session.acknowledge(stream, stream.position)
         self._show(is_caught_up=True)
-        while True:
+        while not self._stop.is_set():
             if self._is_due():
                 self._sync()
                 self._show(is_caught_up=True)
-            until_due = None
+            self._on_tick(self._archive)
+            patience = _SYNC_SECONDS
             if self._archive.unsafe:
-                until_due = max(0.0, self._synced_at + _SYNC_SECONDS - time.monotonic())
-            if stream.wait(until_due):
+                patience = max(0.0, self._synced_at + _SYNC_SECONDS - time.monotonic())
+            if stream.wait(patience):
                 return
 
     def _is_due(self) -> bool:
@@ -287,6 +299,7 @@ class Fetch:
     def _sync(self) -> None:
         self._archive.sync()
         self._synced_at, self._synced_bytes = time.monotonic(), self._archive.written
+        self._on_tick(self._archive)
 
     def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
         """Bring the metrics up to date."""

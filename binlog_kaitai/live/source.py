@@ -37,7 +37,7 @@ def resolve(url: str) -> list[Source]:
     """
     first, rest = _without_from(url)
     address = Address.parse(rest)[0]
-    with Session(address, _anyone()) as session:
+    with Session(address, anyone()) as session:
         names = [name for name, _ in session.logs()]
     if first is not None:
         if first not in names:
@@ -54,13 +54,13 @@ def _without_from(url: str) -> tuple[str | None, str]:
     return first, urlunsplit(parts._replace(query=others))
 
 
-def _anyone() -> Replica:
+def anyone() -> Replica:
     """An identity for one connection, which no other one has."""
     return Replica(random.SystemRandom().randrange(*SERVER_IDS), str(uuid.uuid4()))
 
 
 def _open(address: Address, name: str, is_newest: bool) -> BinaryIO:
-    session = Session(address, _anyone())
+    session = Session(address, anyone())
     try:
         stream = session.dump(name, len(MAGIC))
     except BinlogError as error:
