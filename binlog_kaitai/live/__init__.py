@@ -12,6 +12,8 @@ archive      the directory: its logs, index and state
 fetching     archive and server together: resume, reconnect, follow
 metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs
+spool        an archive that queries share, and whose logs go once they have been read
+direct       a spool in a temporary directory, for one reader
 ===========  ==================================================================
 
 Rules
