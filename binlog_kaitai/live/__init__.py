@@ -9,6 +9,7 @@ wire         the packets of a connection, as they come
 packets      the stream of packets → the bytes of one log after another
 state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
+packing      closed logs, compressed
 fetching     archive and server together: resume, reconnect, follow
 metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs

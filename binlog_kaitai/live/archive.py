@@ -34,7 +34,8 @@ from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading,
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
-from binlog_kaitai.sources.source import MAGIC, natural_key, series_of
+from binlog_kaitai.sources.packed import SUFFIXES
+from binlog_kaitai.sources.source import MAGIC, log_name, natural_key, series_of
 
 #: The last transaction is fetched again and compared, unless it is longer, in bytes.
 _MOST_AGAIN = 16 << 20
@@ -125,7 +126,8 @@ class Archive:
             The archive has a log of this name.
         """
         is_begun = self.place is not None and (self.place.name, self.place.position) == (name, 0)
-        if (self.folder / name).exists() and not is_begun:
+        names = (name, *(name + suffix for suffix in SUFFIXES))
+        if any((self.folder / one).exists() for one in names) and not is_begun:
             reason = (
                 f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
                 "Were the server's logs reset? Fetch into another directory"
@@ -212,6 +214,11 @@ class Archive:
             self.place = self._rest
             self._save()
 
+    def closed(self) -> list[Path]:
+        """The logs that are closed and not compressed, oldest first."""
+        paths = (self.folder / name for name in self._names[:-1])
+        return [path for path in paths if path.exists()]
+
     def remove_before(self, name: str) -> None:
         """Remove the logs before one of them; the index no longer lists them when they go.
 
@@ -228,7 +235,8 @@ class Archive:
         with writing_to(str(self.folder)):
             # Those that are no longer listed may have been left by a process that was killed.
             for path in self.folder.glob(f"{series_of(name)[1]}*"):
-                if path.suffix[1:].isdigit() and natural_key(path.name) < natural_key(name):
+                log = log_name(path.name)
+                if log.rpartition(".")[2].isdigit() and natural_key(log) < natural_key(name):
                     path.unlink()
 
     def cut(self) -> None:

@@ -29,6 +29,7 @@ from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.gap import explain_gap
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import EventStream, State, checked_name
+from binlog_kaitai.live.packing import Packer
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.sources.source import MAGIC
@@ -73,6 +74,8 @@ class Fetch:
         Seconds after which an idle server is to say something.
     metrics_file
         A file for Prometheus that says how things are, see `metrics`.
+    compresses
+        Compress logs that the server has closed; see `packing`.
     stop
         Set by another thread to end the run at the next whole event.
     on_tick
@@ -92,12 +95,14 @@ class Fetch:
         server_id: int | None = None,
         heartbeat: float = 10.0,
         metrics_file: Path | None = None,
+        compresses: bool = False,
         stop: threading.Event | None = None,
         on_tick: Callable[[Archive], object] = lambda archive: None,
         report: Report = lambda what, facts: None,
     ) -> None:
         self._stop = stop or threading.Event()
         self._on_tick = on_tick
+        self._packer = Packer() if compresses else None
         self._metrics = Metrics(metrics_file)
         self._addresses = list(addresses)
         self._folder = folder
@@ -120,12 +125,25 @@ class Fetch:
             The archive cannot be written.
         """
         self._archive = Archive(self._folder, server_id=self._server_id)
+        is_done = False
         try:
+            for path in self._archive.closed() if self._packer is not None else ():
+                self._compress(path)
             self._run()
+            is_done = not self._stop.is_set()
         finally:
             with suppress(BinlogError):  # another one is on its way, maybe for the same reason
                 self._archive.cut()
-            self._archive.close()
+            try:
+                if self._packer is not None:
+                    self._packer.close(is_patient=is_done)
+            finally:
+                self._archive.close()
+
+    def _compress(self, path: Path) -> None:
+        if self._packer is not None:
+            self._packer.add(path)
+            self._packer.check()
 
     def _run(self) -> None:
         failures = damages = 0
@@ -221,8 +239,10 @@ class Fetch:
                 case State.NEXT_LOG:
                     self._archive.finish()
                     self._report("log complete", self._facts())
+                    complete = self._archive.folder / stream.log_name
                     stream.begin_next()
                     self._enter(stream)
+                    self._compress(complete)
                 case State.ENDED:
                     if self._follows:
                         raise ConnectionLostError("the server ended the stream")
@@ -337,6 +357,7 @@ def fetch(
     heartbeat: float = 10.0,
     defaults_file: str | None = None,
     metrics_file: Path | None = None,
+    compress: str | None = None,
     report: Report = lambda what, facts: None,
 ) -> None:
     """Copy the binary logs of a running server into a directory, or go on with that.
@@ -351,12 +372,16 @@ def fetch(
         See `Fetch`.
     defaults_file
         The only option file to read.
+    compress
+        ``"zstd"``: compress logs that the server has closed; readers find them by the index as before.
 
     Raises
     ------
     ServerError, SourceError, UsageError
         As `Fetch.run` does.
     """
+    if compress not in (None, "zstd"):
+        raise UsageError(f"compress must be zstd, not {compress!r}")
     addresses = Address.parse(url, defaults_file=defaults_file)
     Fetch(
         addresses,
@@ -367,5 +392,6 @@ def fetch(
         server_id=server_id,
         heartbeat=heartbeat,
         metrics_file=metrics_file,
+        compresses=compress is not None,
         report=report,
     ).run()
