@@ -80,8 +80,10 @@ class EventFollower(Iterator[Event]):
     def _follow(self) -> Generator[Event, None, None]:
         follower, last = self._follower, time.monotonic()
         while not self._stop():
-            until = None if self._feed is None else self._feed.end(self._checkpoint.file)
-            end = follower.advance(self._checkpoint, max_bytes=_STEP, until=until)
+            until, here = None, self._checkpoint
+            if self._feed is not None:
+                until = self._feed.end(here.file, here.log_id)
+            end = follower.advance(here, max_bytes=_STEP, until=until)
             for span in follower.spans(self._checkpoint, end):
                 yield from self._events_of(span)
             if end != self._checkpoint:

@@ -20,8 +20,8 @@ class Feed(Protocol):
     folder: str
     start: Start
 
-    def end(self, needed: str = "") -> tuple[str, int]:
-        """The newest log, and up to where it can be read; logs before `needed` may go."""
+    def end(self, file: str, log_id: int) -> tuple[str, int]:
+        """The newest log, and up to where it can be read; logs before that of a checkpoint may go."""
 
     def name_of(self, path: str) -> str:
         """What outputs and errors call a log: its name on the server."""

@@ -56,7 +56,7 @@ def tail(
     try:
         checkpoint = first(follower, "latest" if from_now else "earliest", feed)
         while True:
-            until = None if feed is None else feed.end(checkpoint.file)
+            until = None if feed is None else feed.end(checkpoint.file, checkpoint.log_id)
             reached = follower.advance(checkpoint, max_bytes=_AT_ONCE, until=until)
             if reached == checkpoint:
                 time.sleep(pause)

@@ -55,8 +55,8 @@ class Direct:
             self._finalize()
             raise
 
-    def end(self, needed: str = "") -> tuple[str, int]:
-        """The newest log, and up to where it can be read; logs before the one that is `needed` may go.
+    def end(self, file: str, log_id: int) -> tuple[str, int]:
+        """The newest log, and up to where it can be read; logs before that of a checkpoint may go.
 
         Raises
         ------
@@ -64,8 +64,7 @@ class Direct:
             The server refuses, or the temporary directory cannot be written.
         """
         self._spool.check()
-        if needed:
-            self._spool.note(_READER, os.path.basename(needed))
+        self._spool.note(_READER, file, log_id)
         found = self._spool.end()
         assert found is not None  # the first event was waited for
         return found

@@ -25,12 +25,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.errors import ServerError, UsageError, writing_to
+from binlog_kaitai.following.log_headers import header_of, read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive, InUseError
+from binlog_kaitai.live.causes import PURGED
 from binlog_kaitai.live.fetching import EARLIEST, LATEST, Fetch
 from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import anyone
+from binlog_kaitai.live.source import anyone, open_log
 from binlog_kaitai.live.state import Place, State, refuse_strangers, replace_file
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
@@ -89,11 +91,12 @@ class Spool:
     def __init__(self, url: str, folder: Path, start: Start = EARLIEST) -> None:
         self.folder = folder
         self._addresses = Address.parse(url)
-        self._start = _first_log(start)
+        self._start = start
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
         self._trimmed_at = 0.0
+        self._here: set[tuple[str, int]] = set()
         self._noted: dict[str, tuple[str, float]] = {}
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
@@ -146,16 +149,14 @@ class Spool:
             The spool was trimmed, and the server still has older logs.
         """
         self._check_start()
-        if (first := self._first()) is not None:
-            self.note(reader, first)
-        if is_bounded or start == LATEST:
-            self.update()
+        self.note(reader)
+        if is_bounded or start != EARLIEST:
+            self.update()  # a position can be found once all before it is here
         if start == LATEST and (end := self.end()) is not None:
             start = {"file": end[0], "position": end[1]}
         if not is_bounded:
             self.keep()
-            place = start if isinstance(start, Mapping) else {}
-            self.wait(os.path.basename(place.get("file", "")), place.get("position", 0))
+            self.wait()
         return start
 
     def _check_start(self) -> None:
@@ -168,6 +169,31 @@ class Spool:
                 reason = f"begins with {first}, because other queries no longer need older logs; the server "
                 reason += f"still has {oldest}. Give this query a spool of its own, or let it start later"
                 raise UsageError(reason, file=str(self.folder))
+
+    def _first_log(self) -> str:
+        """Where a new spool has to begin, as `Fetch` takes it: a log, or the GTIDs that are not needed.
+
+        A reader that has read from another server goes on by its GTIDs.
+        """
+        start = self._start
+        if isinstance(start, str) or self._place() is not None:
+            return start if isinstance(start, str) else EARLIEST
+        name, gtids = os.path.basename(str(start.get("file", ""))), str(start.get("gtids", ""))
+        if not gtids or not name or self._has_log(name, start.get("log_id")):
+            return name or gtids
+        return gtids
+
+    def _has_log(self, name: str, log_id: int | None) -> bool:
+        """Whether the server has a log, and it is the one that was read."""
+        path = self._addresses[0].name + name
+        try:
+            with open_log(self._addresses[0], name) as stream:
+                header = header_of(stream, path)
+        except ServerError as error:
+            if error.cause == PURGED:
+                return False
+            raise
+        return header is not None and log_id in (header.log_id, None)
 
     def _place(self) -> Place | None:
         state = State.load(self.folder)
@@ -210,8 +236,8 @@ class Spool:
             self._thread = threading.Thread(target=self._keep, name="binlog-kaitai spool", daemon=True)
             self._thread.start()
 
-    def wait(self, name: str = "", position: int = 0) -> None:
-        """Wait until everything before a position is on disk; without one, for the first event.
+    def wait(self) -> None:
+        """Wait for the first event of the newest log.
 
         Raises
         ------
@@ -221,9 +247,7 @@ class Spool:
         while True:
             self.check()
             place = self._place()
-            if self.reaches(name, position) if name else place is not None and place.position > 0:
-                return
-            if self._stop.wait(_WATCH_SECONDS):
+            if (place is not None and place.position) or self._stop.wait(_WATCH_SECONDS):
                 return
 
     def check(self) -> None:
@@ -251,7 +275,7 @@ class Spool:
         Fetch(
             self._addresses,
             self.folder,
-            start=self._start,
+            start=self._first_log(),
             follows=follows,
             stop=self._stop,
             on_tick=self._trim,
@@ -260,20 +284,38 @@ class Spool:
 
     # -- readers
 
-    def note(self, reader: str, name: str) -> None:
+    def note(self, reader: str, file: str = "", log_id: int = 0) -> None:
         """Note which log a reader needs: older ones may go once no other reader needs them.
+
+        Parameters
+        ----------
+        file, log_id
+            As in the reader's checkpoint. Without them, and if that is in another server's log, the reader
+            needs all logs.
 
         Raises
         ------
         SourceError
             It cannot be written.
         """
+        name = os.path.basename(file)
+        if not name or not self._is_here(name, log_id):
+            name = self._first() or ""
         now, (last, at) = time.monotonic(), self._noted.get(reader, ("", 0.0))
         if not reader or not self._is_trimmed or (name == last and now - at < _TOUCH_SECONDS):
             return
         with self._readers():
             replace_file(self.folder / _READERS / reader, f"{name}\n")
         self._noted[reader] = name, now
+
+    def _is_here(self, name: str, log_id: int) -> bool:
+        if (name, log_id) not in self._here:
+            path = self.folder / name
+            header = read_log_header(str(path)) if path.exists() else None
+            if header is None or log_id not in (0, header.log_id):
+                return False
+            self._here.add((name, log_id))
+        return True
 
     def forget(self, reader: str) -> None:
         """A reader needs nothing any more."""
@@ -296,13 +338,6 @@ class Spool:
             needed = [name for path in (self.folder / _READERS).iterdir() if (name := _needed(path))]
             if needed:
                 archive.remove_before(min(needed, key=natural_key))
-
-
-def _first_log(start: Start) -> str:
-    """The log where a spool has to begin for a reader, or its GTIDs, as `Fetch` takes them."""
-    if isinstance(start, str):
-        return start
-    return os.path.basename(str(start.get("file", ""))) or str(start.get("gtids", ""))
 
 
 def _needed(path: Path) -> str:

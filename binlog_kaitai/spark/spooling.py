@@ -6,7 +6,6 @@ name under which the query is known to the spool.
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -66,32 +65,26 @@ class QuerySpool:
         ServerError, SourceError
             The server refuses, or the spool cannot be written.
         """
-        reader, name = str(offset.get(READER, "")), os.path.basename(offset["file"])
-        spool = self._spool
+        reader, spool = str(offset.get(READER, "")), self._spool
         if spool is None:
             spool = self._spool = Spool(self._server, self._folder, offset)
+            if self.is_bounded or spool.end() is None:
+                # A new spool: it was lost, or the query goes on at another server.
+                spool.update()
+            if self.is_bounded:
+                self._until = spool.end()
+            else:
+                spool.keep()
+        spool.check()
         if self._reader and reader != self._reader:
             spool.forget(self._reader)  # Spark asked for a first offset, and goes on from an older one
         if reader:
             self._reader = reader
-            spool.note(reader, name)
-        if not self.is_bounded:
-            spool.keep()
-        elif self._until is None:
-            spool.update()
-            self._until = spool.end()
-        self.wait(offset)
-
-    def wait(self, offset: Mapping[str, Any]) -> None:
-        """Wait until everything up to an offset is in the spool."""
-        spool = self._begun()
-        spool.check()
-        if not self.is_bounded:
-            spool.wait(os.path.basename(offset["file"]), offset.get("position", 0))
+            spool.note(reader, offset["file"], offset.get("log_id", 0))
 
     def done(self, offset: Mapping[str, Any]) -> None:
         """The query needs nothing before an offset any more."""
-        self._begun().note(str(offset[READER]), os.path.basename(offset["file"]))
+        self._begun().note(str(offset[READER]), offset["file"], offset.get("log_id", 0))
 
     def end(self) -> tuple[str, int]:
         """The newest log, and up to where it is safe, or was when a bounded query started."""

@@ -174,7 +174,6 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """
         if self._spool is not None:
             self._spool.resume(start)
-            self._spool.wait(end)
         spans = self._follower.spans(_parse(start)[0], _parse(end)[0])
         return [SpanPartition(number, span) for number, span in enumerate(spans)]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live import spool as spools
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.spool import Spool, default_folder
@@ -64,6 +65,20 @@ def test_a_reader_that_is_long_gone_holds_nothing_back(source: Source, tmp_path:
     os.utime(spool.folder / "readers" / "gone", (then, then))
     assert trim(spool) == names[1:]
     assert not (spool.folder / "readers" / "gone").exists()
+
+
+def test_a_checkpoint_of_another_server_holds_everything_back(source: Source, tmp_path: Path) -> None:
+    spool = Spool(URL, tmp_path / "spool")
+    FakeFetch(source, spool.folder).run()
+    names = sorted(source.logs)
+    spool.note("one", names[2], 12345)  # a log of the same name
+    assert trim(spool) == names
+    spool.note("one", "other.000002", 12345)
+    assert trim(spool) == names
+    header = read_log_header(str(spool.folder / names[1]))
+    assert header is not None
+    spool.note("one", f"/elsewhere/{names[1]}", header.log_id)
+    assert trim(spool) == names[1:]
 
 
 def test_nothing_is_removed_from_an_archive(source: Source, tmp_path: Path) -> None:

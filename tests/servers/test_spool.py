@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.errors import ServerError, UsageError
+from binlog_kaitai.errors import BinlogError, ServerError, UsageError
 from binlog_kaitai.live import spool as spools
 from tests.servers.conftest import StartServer
 from tests.servers.endless_stream import Query
 from tests.servers.fetching import (
+    PASSWORD,
+    USER,
     Proxy,
     Writing,
     environment,
@@ -31,6 +33,7 @@ from tests.servers.fetching import (
     url,
     wait_for,
 )
+from tools.corpus.recorder import reset_statement
 from tools.servers import Server
 
 pytestmark = [pytest.mark.server, pytest.mark.spark]
@@ -153,6 +156,57 @@ def test_a_spool_that_was_lost_begins_where_its_query_is(start_server: StartServ
     again.run(None)
     assert Counter(again.rows()) == transactions(server)
     assert logs_in(tmp_path / "other") == logs_in(server.data)[reached - 1 :]
+
+
+def test_a_query_goes_on_at_a_replica(start_server: StartServer, tmp_path: Path) -> None:
+    """Its checkpoint finds the first new transaction in the logs of a server that numbers them otherwise."""
+    source = start_server("mysql-9.7")
+    prepare(source)
+    _write_logs(source, 3)
+    with Server("mysql-9.7", "replica-" + os.environ.get("PYTEST_XDIST_WORKER", "")) as replica:
+        replica.restart("--server-id=98", "--skip-replica-start")
+        replica.execute("RESET REPLICA ALL")
+        prepare(replica)
+        replica.execute("DROP DATABASE f")
+        replica.execute(reset_statement(replica))
+        query = Query(url(source.port), str(tmp_path / "one"), tmp_path / "a")
+        query.run(None)
+        read = Counter(query.rows())
+        follow = Query(url(source.port), str(tmp_path / "one"), tmp_path / "b")
+        follow.run(None)
+        # One that lacks what was read is refused.
+        with pytest.raises(BinlogError, match="lack"):
+            Query(url(replica.port), str(tmp_path / "empty"), tmp_path / "b").run(None)
+        _replicate(source, replica)
+        before = transactions(replica)
+        assert sum(before.values()) >= sum(read.values())
+        source.kill()
+        replica.execute("STOP REPLICA")
+        _write_logs(replica, 1)
+        new = transactions(replica) - before
+        moved = Query(url(replica.port), str(tmp_path / "other"), tmp_path / "a")
+        moved.run(None)
+        assert Counter(moved.rows()) - read == new
+        assert sum(Counter(moved.rows()).values()) == sum(read.values()) + sum(new.values())
+        _write_logs(replica, 1)
+        Query(url(replica.port), str(tmp_path / "other"), tmp_path / "a").run(None)
+        assert sum(Counter(moved.rows()).values()) == sum(read.values()) + sum(
+            (transactions(replica) - before).values()
+        )
+    source.start()
+
+
+def _replicate(source: Server, replica: Server) -> None:
+    """Have a replica apply all that a server has."""
+    replica.execute(
+        f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port},"
+        f" SOURCE_USER='{USER}', SOURCE_PASSWORD='{PASSWORD.replace(chr(39), chr(39) * 2)}',"
+        " SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1"
+    )
+    ((executed,),) = source.execute("SELECT @@global.gtid_executed")
+    replica.execute("START REPLICA")
+    ((state,),) = replica.execute(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")
+    assert state == 0, replica.execute("SHOW REPLICA STATUS")
 
 
 def test_nothing_is_removed_from_an_archive(
