@@ -98,6 +98,7 @@ def command(
             heartbeat=heartbeat,
             defaults_file=defaults_file,
             metrics_file=metrics_file,
+            measure=output == "json",
             compress=compress,
             report=_say_json if output == "json" else _say_text,
         )

@@ -11,6 +11,7 @@ state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
 packing      closed logs, compressed
 fetching     archive and server together: resume, reconnect, follow
+lag          what a server has and an archive lacks
 metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs
 spool        an archive that queries share, and whose logs go once they have been read

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.gap import explain_gap
+from binlog_kaitai.live.lag import Lag
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import EventStream, State, checked_name
 from binlog_kaitai.live.packing import Packer
@@ -47,6 +49,8 @@ _TRIES = 8
 
 #: Damage on the wire may pass; damage in the server's log does not.
 _TRIES_OF_DAMAGE = 3
+
+_BEHIND = ("bytes_behind", "gtids_behind")
 
 #: What happens, as a word and what there is to say of it.
 Report = Callable[[str, dict[str, Any]], None]
@@ -74,6 +78,8 @@ class Fetch:
         Seconds after which an idle server is to say something.
     metrics_file
         A file for Prometheus that says how things are, see `metrics`.
+    measures
+        Ask the server what it has, for metrics and for reports of progress, see `lag`.
     compresses
         Compress logs that the server has closed; see `packing`.
     stop
@@ -95,6 +101,7 @@ class Fetch:
         server_id: int | None = None,
         heartbeat: float = 10.0,
         metrics_file: Path | None = None,
+        measures: bool = False,
         compresses: bool = False,
         stop: threading.Event | None = None,
         on_tick: Callable[[Archive], object] = lambda archive: None,
@@ -102,6 +109,8 @@ class Fetch:
     ) -> None:
         self._stop = stop or threading.Event()
         self._on_tick = on_tick
+        self._measures = measures
+        self._lag: Lag | None = None
         self._packer = Packer() if compresses else None
         self._metrics = Metrics(metrics_file)
         self._addresses = list(addresses)
@@ -127,11 +136,15 @@ class Fetch:
         self._archive = Archive(self._folder, server_id=self._server_id)
         is_done = False
         try:
+            if self._measures:
+                self._lag = Lag(self._archive, lambda: self._session(self._addresses[0]))
             for path in self._archive.closed() if self._packer is not None else ():
                 self._compress(path)
             self._run()
             is_done = not self._stop.is_set()
         finally:
+            if self._lag is not None:
+                self._lag.close()
             with suppress(BinlogError):  # another one is on its way, maybe for the same reason
                 self._archive.cut()
             try:
@@ -275,6 +288,8 @@ class Fetch:
                 stream.description = b""
             self._check(block, archive.context.has_exact_positions)
             archive.write(block)
+            if self._lag is not None:
+                self._lag.take(block)
             if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
                 self._sync()
                 self._show(is_caught_up=False)
@@ -333,7 +348,22 @@ class Fetch:
         if place is not None:
             values["log_number"] = int(place.name.rpartition(".")[2])
             values["position_bytes"] = place.position
+        if self._lag is not None:
+            self._measure(self._lag, is_caught_up=is_caught_up)
         self._metrics.write(at_once=is_connected is not None)
+
+    def _measure(self, lag: Lag, *, is_caught_up: bool) -> None:
+        values = self._metrics.values
+        values["bytes_behind"] = values["gtids_behind"] = 0
+        if not is_caught_up:
+            is_new = values["connected"] and lag.update()
+            values["bytes_behind"], values["gtids_behind"] = lag.bytes_behind, lag.gtids_behind
+            if is_new:
+                facts: dict[str, Any] = {}
+                for name in _BEHIND:
+                    facts[name] = None if isnan(values[name]) else int(values[name])
+                facts["lag_seconds"] = round(self._metrics.lag(), 1)
+                self._report("progress", self._facts() | facts)
 
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place
@@ -357,6 +387,7 @@ def fetch(
     heartbeat: float = 10.0,
     defaults_file: str | None = None,
     metrics_file: Path | None = None,
+    measure: bool = False,
     compress: str | None = None,
     report: Report = lambda what, facts: None,
 ) -> None:
@@ -372,6 +403,8 @@ def fetch(
         See `Fetch`.
     defaults_file
         The only option file to read.
+    measure
+        Report progress, with what the server has and the archive lacks; a metrics file always has that.
     compress
         ``"zstd"``: compress logs that the server has closed; readers find them by the index as before.
 
@@ -392,6 +425,7 @@ def fetch(
         server_id=server_id,
         heartbeat=heartbeat,
         metrics_file=metrics_file,
+        measures=measure or metrics_file is not None,
         compresses=compress is not None,
         report=report,
     ).run()
