@@ -14,7 +14,6 @@ is cleared with the event that closes the log.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import uuid
@@ -33,7 +32,15 @@ from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_hea
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.session import Replica, Server
-from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
+from binlog_kaitai.live.state import (
+    Place,
+    State,
+    context_of,
+    read_names,
+    refuse_strangers,
+    replace_file,
+    take_lock,
+)
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import MAGIC, log_name, natural_key, series_of
 
@@ -48,10 +55,6 @@ _ENDS = (EventType.rotate_event, EventType.stop_event)
 
 #: Server ids that are chosen at random: few people give servers so high ones.
 SERVER_IDS = 1 << 31, (1 << 32) - 1
-
-
-class InUseError(SourceError):
-    """Another process is writing to the archive."""
 
 
 class Archive:
@@ -91,7 +94,7 @@ class Archive:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY)
         try:
-            self._take_lock()
+            take_lock(self._lock, self.folder)
             self.replica = self._load(server_id)
             self._recover()
         except BaseException:
@@ -149,7 +152,7 @@ class Archive:
             here = self.place.name if self.place else "no log"
             raise ServerError(f"the server sends the log {name}; the archive ends in {here}")
         self._quiescent = QuiescentPoints()
-        self.context = _context_of(self.folder / name)
+        self.context = context_of(self.folder / name)
 
     def check_description(self, raw: bytes) -> None:
         """Compare the format description that a server makes up in mid-log with the log's own.
@@ -330,12 +333,6 @@ class Archive:
 
     # -- state
 
-    def _take_lock(self) -> None:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InUseError("another fetch is writing to this directory", file=str(self.folder)) from error
-
     def _load(self, server_id: int | None) -> Replica:
         state = State.load(self.folder)
         if state is None:
@@ -385,7 +382,7 @@ class Archive:
         with suppress(BinlogError), reading(str(path)), path.open("rb") as stream:
             if stream.read(len(MAGIC)) != MAGIC:
                 return
-            context = _context_of(path) if self._rest.position else Context(4)
+            context = context_of(path) if self._rest.position else Context(4)
             stream.seek(begin)
             reader = BlockReader(stream, context, begin, name=str(path), prefetches=False)
             for block in reader:
@@ -397,13 +394,3 @@ class Archive:
                 self._note(offsets.tolist())
                 if int(block.types[-1]) in _ENDS and self._rest.position == offsets[-1]:
                     self._set_in_use(is_set=False)
-
-
-def _context_of(path: Path) -> Context:
-    """What the first events of a log say about those that follow."""
-    with reading(str(path)), path.open("rb") as stream:
-        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16, prefetches=False)
-        for block in reader:
-            if not block.is_special:
-                break
-    return reader.context

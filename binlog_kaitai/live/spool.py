@@ -25,15 +25,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from binlog_kaitai.errors import ServerError, UsageError, writing_to
+from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
 from binlog_kaitai.following.log_headers import header_of, read_log_header
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.archive import Archive, InUseError
+from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import PURGED
 from binlog_kaitai.live.fetching import EARLIEST, LATEST, Fetch
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone, open_log
-from binlog_kaitai.live.state import Place, State, refuse_strangers, replace_file
+from binlog_kaitai.live.state import InUseError, Place, State, refuse_strangers, replace_file
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
 _KIND, _READERS, _LOCK = "spool.json", "readers", ".lock"
@@ -185,10 +185,11 @@ class Spool:
 
     def _has_log(self, name: str, log_id: int | None) -> bool:
         """Whether the server has a log, and it is the one that was read."""
-        path = self._addresses[0].name + name
+        with self._session() as session:
+            address = session.address
         try:
-            with open_log(self._addresses[0], name) as stream:
-                header = header_of(stream, path)
+            with open_log(address, name) as stream:
+                header = header_of(stream, address.name + name)
         except ServerError as error:
             if error.cause == PURGED:
                 return False
@@ -205,7 +206,10 @@ class Spool:
         return names[0] if names else None
 
     def _session(self) -> Session:
-        return Session(self._addresses[0], anyone())
+        for address in self._addresses[:-1]:
+            with suppress(ConnectionLostError):
+                return Session(address, anyone())
+        return Session(self._addresses[-1], anyone())
 
     # -- fetching
 
