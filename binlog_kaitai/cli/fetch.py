@@ -50,6 +50,7 @@ EXIT_UNREACHABLE = 4
     metavar="FILE",
     help="Keep this file up to date for Prometheus.",
 )
+@click.option("--compress", type=click.Choice(("zstd",)), help="Compress logs that the server has closed.")
 @options.formats("text", "json")
 def command(
     url: str,
@@ -61,6 +62,7 @@ def command(
     heartbeat: float,
     defaults_file: str | None,
     metrics_file: Path | None,
+    compress: str | None,
     output: str,
 ) -> None:
     """Archive a running server's binary logs, byte for byte.
@@ -96,6 +98,8 @@ def command(
             heartbeat=heartbeat,
             defaults_file=defaults_file,
             metrics_file=metrics_file,
+            measure=output == "json",
+            compress=compress,
             report=_say_json if output == "json" else _say_text,
         )
     except ConnectionLostError as error:

@@ -73,6 +73,12 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     help="On damage: fail, write rows to the table damage, or only count it.",
 )
 @click.option("--allow-loss", is_flag=True, help="Continue if unread logs have been purged.")
+@click.option(
+    "--spool",
+    type=options.LocalPath(),
+    metavar="DIR",
+    help="For a server: where to keep its logs until they are loaded; default: in the lake.",
+)
 @click.option("--master", metavar="URL", help="Spark master, such as local[4]; set by spark-submit itself.")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
 def command(
@@ -92,13 +98,15 @@ def command(
     ddl: str | None,
     mode: str,
     allow_loss: bool,
+    spool: str | None,
     master: str | None,
     settings: tuple[str, ...],
 ) -> None:
     """Load logs into a Parquet lake with Spark, incrementally.
 
     Writes the same tables as export, partitioned by date. Each run loads what is new since the last one. If a
-    run is interrupted, the next one continues without gaps or duplicates.
+    run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running server,
+    mysql://USER@HOST/ (see fetch).
 
     Options marked * may be repeated.
 
@@ -106,16 +114,19 @@ def command(
     Examples:
       binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
       binlog-kaitai pipeline --to lake --continuous --state /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
     """
     try:
         import pyspark  # noqa: F401
     except ImportError as error:
         raise UsageError(_NEEDED) from error
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.lake.commits import PRIVATE
     from binlog_kaitai.sources.remote import is_url
+    from binlog_kaitai.sources.source import is_server
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream import Following
-    from binlog_kaitai.spark.stream_options import at_least_one, parse_starting
+    from binlog_kaitai.spark.stream_options import at_least_one, parse_starting, spooled
 
     given = click.get_current_context().get_parameter_source("interval")
     if not continuous and given is ParameterSource.COMMANDLINE:
@@ -132,14 +143,19 @@ def command(
         raise UsageError(
             "--state requires the changes view and --format parquet; with other formats, use MERGE"
         )
+    paths = tuple(one if is_url(one) else os.path.abspath(one) for one in sources)
+    if spool is None and any(map(is_server, paths)):
+        spool = str(target / PRIVATE / "spool")
+    paths, server = spooled(paths, spool)
     following = Following(
-        tuple(one if is_url(one) else os.path.abspath(one) for one in sources),
+        paths,
         max_bytes=at_least_one("--batch-size", batch_size),
         starting=parse_starting("--start", start),
         fails_on_data_loss=not allow_loss,
         ddl=ddl,
         split_size=at_least_one("--split-size", split_size),
         mode=mode.upper(),
+        server=server,
     )
     job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format)
     pipeline = Pipeline(job, on_batch=_say)

@@ -10,6 +10,7 @@ effects           effects of statements on whole tables
 tail              existing transactions, then new ones as they are committed
 follower          from one mark to the next, as the logs grow
 events            the same, event by event
+feed              the logs of a running server, as files
 ================  ==================================================================
 
 Rules

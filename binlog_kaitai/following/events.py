@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from binlog_kaitai.core.filters import Filters
@@ -14,6 +15,7 @@ from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.ddl.series import OneSeries
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.feed import Feed, feed_of, first
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
 from binlog_kaitai.reader.log import Event, LogReader
@@ -33,8 +35,7 @@ class EventFollower(Iterator[Event]):
     ----------
     checkpoint : dict
         Where to resume: a JSON-serializable value for `follow(start=…)`. It advances by complete
-        transactions, once
-        all events up to it have been consumed.
+        transactions, once all events up to it have been consumed.
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class EventFollower(Iterator[Event]):
         idle_timeout: float | None,
         stop: Callable[[], bool],
         keys: Keys | None,
+        feed: Feed | None = None,
     ) -> None:
+        self._feed = feed
         self.checkpoint = checkpoint.as_dict()
         self._follower = follower
         self._checkpoint = checkpoint
@@ -63,6 +66,8 @@ class EventFollower(Iterator[Event]):
     def close(self) -> None:
         """Close the current file; no more events are yielded."""
         self._events.close()
+        if self._feed is not None:
+            self._feed.close()
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +82,10 @@ class EventFollower(Iterator[Event]):
     def _follow(self) -> Generator[Event, None, None]:
         follower, last = self._follower, time.monotonic()
         while not self._stop():
-            end = follower.advance(self._checkpoint, max_bytes=_STEP)
+            until, here = None, self._checkpoint
+            if self._feed is not None:
+                until = self._feed.end(here.file, here.log_id)
+            end = follower.advance(here, max_bytes=_STEP, until=until)
             for span in follower.spans(self._checkpoint, end):
                 yield from self._events_of(span)
             if end != self._checkpoint:
@@ -96,9 +104,10 @@ class EventFollower(Iterator[Event]):
             exclude_gtids=GtidSet.parse(span.exclude) if span.exclude else None,
         )
         stops = sorted({len(MAGIC), span.format_position}) if span.start > len(MAGIC) else []
-        events = self._reader.read_from(
-            Source.of_path(span.path, self._keys), [*stops, span.start] if stops else [], end=span.end
-        )
+        source = Source.of_path(span.path, self._keys)
+        if self._feed is not None:
+            source = replace(source, name=self._feed.name_of(span.path))
+        events = self._reader.read_from(source, [*stops, span.start] if stops else [], end=span.end)
         with closing(events):
             for event in events:
                 if not filters or filters.takes_gtid(event.gtid):
@@ -137,8 +146,8 @@ def follow(
     ----------
     source
         A log (including those that its server writes after it), a directory, a glob pattern, a ``.index``
-        file,
-        or several of these.
+        file, or several of these; or one running server, ``mysql://USER@HOST/``, whose logs pass through a
+        temporary directory.
     start
         Where to begin: at the oldest existing log, after the last complete transaction, or at a given
         position:
@@ -172,11 +181,15 @@ def follow(
     DataLossWarning
         Without `fails_on_loss`: logs were removed before they were read.
     """
+    if not isinstance(start, Mapping) and start not in ("earliest", "latest"):
+        raise UsageError(f"start must be earliest, latest or a position such as a checkpoint, not {start!r}")
     if interval <= 0:
         raise UsageError(f"interval must be a positive number of seconds, not {interval}")
     paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    names = [os.fspath(path) for path in paths]
+    feed = feed_of(names, start, is_bounded=idle_timeout == 0)
     follower = _Logs(
-        [os.fspath(path) for path in paths],
+        names if feed is None else [feed.folder],
         fails_on_loss=fails_on_loss,
         loss_option="fails_on_loss=False",
         follows_definitions=True,
@@ -184,12 +197,5 @@ def follow(
         keys=keys,
     )
     reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
-    return EventFollower(follower, _place(follower, start), reader, ddl, interval, idle_timeout, stop, keys)
-
-
-def _place(follower: Follower, start: str | Mapping[str, Any]) -> Checkpoint:
-    if isinstance(start, Mapping):
-        return Checkpoint.of(start) if "log_id" in start else follower.place(start)
-    if start not in ("earliest", "latest"):
-        raise UsageError(f"start must be earliest, latest or a position such as a checkpoint, not {start!r}")
-    return follower.earliest() if start == "earliest" else follower.latest()
+    begin = first(follower, start, feed)
+    return EventFollower(follower, begin, reader, ddl, interval, idle_timeout, stop, keys, feed)

@@ -88,10 +88,11 @@ def read_log_header(path: str, keys: Keys | None = None) -> LogHeader | None:
         if source.state_of(path).size <= len(MAGIC):
             return None
         with open_log(path, keys) as stream:
-            return _read(stream, path)
+            return header_of(stream, path)
 
 
-def _read(stream: BinaryIO, path: str) -> LogHeader | None:
+def header_of(stream: BinaryIO, path: str) -> LogHeader | None:
+    """The same, of a stream at the first byte of a log."""
     reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADERS)
     log_id: int | None = None
     previous: GtidSet | None = None

@@ -32,6 +32,7 @@ def source_of(span: Span) -> Source:
         The start of the log, or its format description, cannot be read.
     """
     source = Source.of_path(span.path)
+    source = replace(source, name=span.name or source.name)
     if span.start <= len(MAGIC):
         return replace(source, part=Part(((0, span.end),)))
     with reading(span.path), source.open() as stream:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from binlog_kaitai.errors import SourceError
+from binlog_kaitai.following.feed import feed_of, first
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
 from binlog_kaitai.sources.source import Source, with_later_logs
@@ -37,7 +39,8 @@ def tail(
     Parameters
     ----------
     paths
-        Logs, glob patterns, directories or index files. A log is followed into the later ones of its series.
+        Logs, glob patterns, directories or index files; a log is followed into the later ones of its series.
+        Or one running server.
     from_now
         Skip the existing content.
     ddl
@@ -48,12 +51,19 @@ def tail(
     BinlogError
         A log is damaged, missing or replaced; everything before that point has been yielded.
     """
-    follower = _Series(paths, follows_definitions=True, ddl=ddl)
-    checkpoint = follower.latest() if from_now else follower.earliest()
-    while True:
-        reached = follower.advance(checkpoint, max_bytes=_AT_ONCE)
-        if reached == checkpoint:
-            time.sleep(pause)
-            continue
-        yield from follower.spans(checkpoint, reached)
-        checkpoint = reached
+    feed = feed_of(paths, "latest" if from_now else "earliest")
+    follower = _Series(paths if feed is None else [feed.folder], follows_definitions=True, ddl=ddl)
+    try:
+        checkpoint = first(follower, "latest" if from_now else "earliest", feed)
+        while True:
+            until = None if feed is None else feed.end(checkpoint.file, checkpoint.log_id)
+            reached = follower.advance(checkpoint, max_bytes=_AT_ONCE, until=until)
+            if reached == checkpoint:
+                time.sleep(pause)
+                continue
+            for span in follower.spans(checkpoint, reached):
+                yield span if feed is None else replace(span, name=feed.name_of(span.path))
+            checkpoint = reached
+    finally:
+        if feed is not None:
+            feed.close()

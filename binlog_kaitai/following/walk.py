@@ -52,6 +52,8 @@ class Span:
         Effects of its statements on whole tables.
     has_torn_end : bool
         It extends to the end of a log that ends with an incomplete event.
+    name : str
+        What outputs and errors call the log, if that is not its path.
     """
 
     path: str
@@ -63,6 +65,7 @@ class Span:
     exclude: str = ""
     effects: tuple[Effect, ...] = ()
     has_torn_end: bool = False
+    name: str = ""
 
 
 @dataclass

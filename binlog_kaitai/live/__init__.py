@@ -9,9 +9,14 @@ wire         the packets of a connection, as they come
 packets      the stream of packets → the bytes of one log after another
 state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
+packing      closed logs, compressed
 fetching     archive and server together: resume, reconnect, follow
+api          the function that programs, and the command line, call
+lag          what a server has and an archive lacks
 metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs
+spool        an archive that queries share, and whose logs go once they have been read
+direct       a spool in a temporary directory, for one reader
 ===========  ==================================================================
 
 Rules
@@ -26,6 +31,7 @@ Rules
 from __future__ import annotations
 
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.fetching import Fetch, fetch
+from binlog_kaitai.live.api import fetch
+from binlog_kaitai.live.fetching import Fetch
 
 __all__ = ["Address", "Fetch", "fetch"]

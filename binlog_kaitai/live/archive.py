@@ -14,7 +14,6 @@ is cleared with the event that closes the log.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import uuid
@@ -33,8 +32,17 @@ from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_hea
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.session import Replica, Server
-from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
-from binlog_kaitai.sources.source import MAGIC, series_of
+from binlog_kaitai.live.state import (
+    Place,
+    State,
+    context_of,
+    read_names,
+    refuse_strangers,
+    replace_file,
+    take_lock,
+)
+from binlog_kaitai.sources.packed import SUFFIXES
+from binlog_kaitai.sources.source import MAGIC, log_name, natural_key, series_of
 
 #: The last transaction is fetched again and compared, unless it is longer, in bytes.
 _MOST_AGAIN = 16 << 20
@@ -86,7 +94,7 @@ class Archive:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY)
         try:
-            self._take_lock()
+            take_lock(self._lock, self.folder)
             self.replica = self._load(server_id)
             self._recover()
         except BaseException:
@@ -121,7 +129,8 @@ class Archive:
             The archive has a log of this name.
         """
         is_begun = self.place is not None and (self.place.name, self.place.position) == (name, 0)
-        if (self.folder / name).exists() and not is_begun:
+        names = (name, *(name + suffix for suffix in SUFFIXES))
+        if any((self.folder / one).exists() for one in names) and not is_begun:
             reason = (
                 f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
                 "Were the server's logs reset? Fetch into another directory"
@@ -143,7 +152,7 @@ class Archive:
             here = self.place.name if self.place else "no log"
             raise ServerError(f"the server sends the log {name}; the archive ends in {here}")
         self._quiescent = QuiescentPoints()
-        self.context = _context_of(self.folder / name)
+        self.context = context_of(self.folder / name)
 
     def check_description(self, raw: bytes) -> None:
         """Compare the format description that a server makes up in mid-log with the log's own.
@@ -207,6 +216,31 @@ class Archive:
         if and_state or is_new:
             self.place = self._rest
             self._save()
+
+    def closed(self) -> list[Path]:
+        """The logs that are closed and not compressed, oldest first."""
+        paths = (self.folder / name for name in self._names[:-1])
+        return [path for path in paths if path.exists()]
+
+    def remove_before(self, name: str) -> None:
+        """Remove the logs before one of them; the index no longer lists them when they go.
+
+        Raises
+        ------
+        SourceError
+            They cannot be removed.
+        """
+        if name not in self._names:
+            return
+        if at := self._names.index(name):
+            self._names = self._names[at:]
+            self._write_index()
+        with writing_to(str(self.folder)):
+            # Those that are no longer listed may have been left by a process that was killed.
+            for path in self.folder.glob(f"{series_of(name)[1]}*"):
+                log = log_name(path.name)
+                if log.rpartition(".")[2].isdigit() and natural_key(log) < natural_key(name):
+                    path.unlink()
 
     def cut(self) -> None:
         """Take back what is written of a transaction that is not whole."""
@@ -299,12 +333,6 @@ class Archive:
 
     # -- state
 
-    def _take_lock(self) -> None:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise SourceError("another fetch is writing to this directory", file=str(self.folder)) from error
-
     def _load(self, server_id: int | None) -> Replica:
         state = State.load(self.folder)
         if state is None:
@@ -354,7 +382,7 @@ class Archive:
         with suppress(BinlogError), reading(str(path)), path.open("rb") as stream:
             if stream.read(len(MAGIC)) != MAGIC:
                 return
-            context = _context_of(path) if self._rest.position else Context(4)
+            context = context_of(path) if self._rest.position else Context(4)
             stream.seek(begin)
             reader = BlockReader(stream, context, begin, name=str(path), prefetches=False)
             for block in reader:
@@ -366,13 +394,3 @@ class Archive:
                 self._note(offsets.tolist())
                 if int(block.types[-1]) in _ENDS and self._rest.position == offsets[-1]:
                     self._set_in_use(is_set=False)
-
-
-def _context_of(path: Path) -> Context:
-    """What the first events of a log say about those that follow."""
-    with reading(str(path)), path.open("rb") as stream:
-        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16, prefetches=False)
-        for block in reader:
-            if not block.is_special:
-                break
-    return reader.context

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,10 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.gap import explain_gap
+from binlog_kaitai.live.lag import Lag
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import EventStream, State, checked_name
+from binlog_kaitai.live.packing import Packer
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.sources.source import MAGIC
@@ -45,6 +49,8 @@ _TRIES = 8
 
 #: Damage on the wire may pass; damage in the server's log does not.
 _TRIES_OF_DAMAGE = 3
+
+_BEHIND = ("bytes_behind", "gtids_behind")
 
 #: What happens, as a word and what there is to say of it.
 Report = Callable[[str, dict[str, Any]], None]
@@ -72,6 +78,14 @@ class Fetch:
         Seconds after which an idle server is to say something.
     metrics_file
         A file for Prometheus that says how things are, see `metrics`.
+    measures
+        Ask the server what it has, for metrics and for reports of progress, see `lag`.
+    compresses
+        Compress logs that the server has closed; see `packing`.
+    stop
+        Set by another thread to end the run at the next whole event.
+    on_tick
+        Called with the archive at least once a second while connected.
     report
         Called with what happens.
     """
@@ -87,8 +101,17 @@ class Fetch:
         server_id: int | None = None,
         heartbeat: float = 10.0,
         metrics_file: Path | None = None,
+        measures: bool = False,
+        compresses: bool = False,
+        stop: threading.Event | None = None,
+        on_tick: Callable[[Archive], object] = lambda archive: None,
         report: Report = lambda what, facts: None,
     ) -> None:
+        self._stop = stop or threading.Event()
+        self._on_tick = on_tick
+        self._measures = measures
+        self._lag: Lag | None = None
+        self._packer = Packer() if compresses else None
         self._metrics = Metrics(metrics_file)
         self._addresses = list(addresses)
         self._folder = folder
@@ -111,16 +134,33 @@ class Fetch:
             The archive cannot be written.
         """
         self._archive = Archive(self._folder, server_id=self._server_id)
+        is_done = False
         try:
+            if self._measures:
+                self._lag = Lag(self._archive, lambda: self._session(self._addresses[0]))
+            for path in self._archive.closed() if self._packer is not None else ():
+                self._compress(path)
             self._run()
+            is_done = not self._stop.is_set()
         finally:
+            if self._lag is not None:
+                self._lag.close()
             with suppress(BinlogError):  # another one is on its way, maybe for the same reason
                 self._archive.cut()
-            self._archive.close()
+            try:
+                if self._packer is not None:
+                    self._packer.close(is_patient=is_done)
+            finally:
+                self._archive.close()
+
+    def _compress(self, path: Path) -> None:
+        if self._packer is not None:
+            self._packer.add(path)
+            self._packer.check()
 
     def _run(self) -> None:
         failures = damages = 0
-        while True:
+        while not self._stop.is_set():
             before = self._archive.place
             address = self._addresses[failures % len(self._addresses)]
             try:
@@ -138,7 +178,7 @@ class Fetch:
                 self._metrics.values["reconnects_total"] += 1
                 self._show(is_connected=False, is_caught_up=False)
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
-                time.sleep(pause)
+                self._stop.wait(pause)
 
     def _fetch_from(self, address: Address) -> None:
         name, position = self._place(address)
@@ -204,7 +244,7 @@ class Fetch:
 
     def _read(self, session: Session, stream: EventStream) -> None:
         self._enter(stream)
-        while True:
+        while not self._stop.is_set():
             self._read_burst(stream)
             match stream.state:
                 case State.IDLE:
@@ -212,8 +252,10 @@ class Fetch:
                 case State.NEXT_LOG:
                     self._archive.finish()
                     self._report("log complete", self._facts())
+                    complete = self._archive.folder / stream.log_name
                     stream.begin_next()
                     self._enter(stream)
+                    self._compress(complete)
                 case State.ENDED:
                     if self._follows:
                         raise ConnectionLostError("the server ended the stream")
@@ -246,9 +288,13 @@ class Fetch:
                 stream.description = b""
             self._check(block, archive.context.has_exact_positions)
             archive.write(block)
+            if self._lag is not None:
+                self._lag.take(block)
             if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
                 self._sync()
                 self._show(is_caught_up=False)
+            if self._stop.is_set():
+                return
 
     def _check(self, block: Block, has_exact_positions: bool) -> None:
         """Refuse what was damaged on its way, or on the server."""
@@ -271,14 +317,15 @@ class Fetch:
             self._archive.sync(and_state=False)
             session.acknowledge(stream, stream.position)
         self._show(is_caught_up=True)
-        while True:
+        while not self._stop.is_set():
             if self._is_due():
                 self._sync()
                 self._show(is_caught_up=True)
-            until_due = None
+            self._on_tick(self._archive)
+            patience = _SYNC_SECONDS
             if self._archive.unsafe:
-                until_due = max(0.0, self._synced_at + _SYNC_SECONDS - time.monotonic())
-            if stream.wait(until_due):
+                patience = max(0.0, self._synced_at + _SYNC_SECONDS - time.monotonic())
+            if stream.wait(patience):
                 return
 
     def _is_due(self) -> bool:
@@ -287,6 +334,7 @@ class Fetch:
     def _sync(self) -> None:
         self._archive.sync()
         self._synced_at, self._synced_bytes = time.monotonic(), self._archive.written
+        self._on_tick(self._archive)
 
     def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
         """Bring the metrics up to date."""
@@ -300,7 +348,22 @@ class Fetch:
         if place is not None:
             values["log_number"] = int(place.name.rpartition(".")[2])
             values["position_bytes"] = place.position
+        if self._lag is not None:
+            self._measure(self._lag, is_caught_up=is_caught_up)
         self._metrics.write(at_once=is_connected is not None)
+
+    def _measure(self, lag: Lag, *, is_caught_up: bool) -> None:
+        values = self._metrics.values
+        values["bytes_behind"] = values["gtids_behind"] = 0
+        if not is_caught_up:
+            is_new = values["connected"] and lag.update()
+            values["bytes_behind"], values["gtids_behind"] = lag.bytes_behind, lag.gtids_behind
+            if is_new:
+                facts: dict[str, Any] = {}
+                for name in _BEHIND:
+                    facts[name] = None if isnan(values[name]) else int(values[name])
+                facts["lag_seconds"] = round(self._metrics.lag(), 1)
+                self._report("progress", self._facts() | facts)
 
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place
@@ -311,48 +374,3 @@ def _pause(failures: int) -> float:
     """Seconds before the next try: longer each time, and not the same for all clients of a server."""
     longer = _FIRST_PAUSE * 2.0 ** min(failures - 1, 10)
     return min(longer, _LONGEST_PAUSE) * random.uniform(0.75, 1.25)
-
-
-def fetch(
-    url: str,
-    to: str | Path,
-    *,
-    start: str = EARLIEST,
-    follow: bool = False,
-    semi_sync: bool = False,
-    server_id: int | None = None,
-    heartbeat: float = 10.0,
-    defaults_file: str | None = None,
-    metrics_file: Path | None = None,
-    report: Report = lambda what, facts: None,
-) -> None:
-    """Copy the binary logs of a running server into a directory, or go on with that.
-
-    Parameters
-    ----------
-    url
-        See `Address.parse`.
-    to
-        The archive's directory.
-    start, follow, semi_sync, server_id, heartbeat, metrics_file, report
-        See `Fetch`.
-    defaults_file
-        The only option file to read.
-
-    Raises
-    ------
-    ServerError, SourceError, UsageError
-        As `Fetch.run` does.
-    """
-    addresses = Address.parse(url, defaults_file=defaults_file)
-    Fetch(
-        addresses,
-        Path(to),
-        start=start,
-        follows=follow,
-        semi_sync=semi_sync,
-        server_id=server_id,
-        heartbeat=heartbeat,
-        metrics_file=metrics_file,
-        report=report,
-    ).run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import isnan
 from pathlib import Path
 
 from binlog_kaitai.live.state import replace_file
@@ -20,6 +21,8 @@ _METRICS = {
     "position_bytes": ("gauge", "Offset in it up to which all is on disk."),
     "last_event_timestamp_seconds": ("gauge", "Server's time of the newest event, in seconds since 1970."),
     "lag_seconds": ("gauge", "Age of the newest event; 0 when caught up."),
+    "bytes_behind": ("gauge", "Bytes of logs that the server has and the archive lacks."),
+    "gtids_behind": ("gauge", "Transactions with GTIDs that the server has and the archive lacks."),
     "last_contact_timestamp_seconds": (
         "gauge",
         "When the server last sent something, in seconds since 1970.",
@@ -51,16 +54,20 @@ class Metrics:
         """
         if self._path is None or not (at_once or time.monotonic() - self._written_at >= _SECONDS):
             return
-        event = self.values["last_event_timestamp_seconds"]
-        is_after = event and not self.values["caught_up"]
-        self.values["lag_seconds"] = max(0.0, time.time() - event) if is_after else 0
+        self.values["lag_seconds"] = self.lag()
         replace_file(self._path, self.text())
         self._written_at = time.monotonic()
+
+    def lag(self) -> float:
+        """Age of the newest event, in seconds."""
+        event = self.values["last_event_timestamp_seconds"]
+        return max(0.0, time.time() - event) if event and not self.values["caught_up"] else 0.0
 
     def text(self) -> str:
         """The content of the file."""
         lines = []
         for name, (kind, meaning) in _METRICS.items():
             lines += [f"# HELP {_PREFIX}{name} {meaning}", f"# TYPE {_PREFIX}{name} {kind}"]
-            lines.append(f"{_PREFIX}{name} {self.values[name]:.15g}")
+            value = self.values[name]
+            lines.append(f"{_PREFIX}{name} {'NaN' if isnan(value) else format(value, '.15g')}")
         return "\n".join(lines) + "\n"

@@ -141,13 +141,17 @@ class Session:
 
     def newest_log(self) -> str:
         """The log that the server is writing."""
+        return self.newest_position()[0]
+
+    def newest_position(self) -> tuple[str, int]:
+        """The log that the server is writing, and its length in bytes."""
         statement = "SHOW MASTER STATUS"
         if not self.server.is_mariadb and _version(self.server.version) >= (8, 2):
             statement = "SHOW BINARY LOG STATUS"
         rows = self.ask(statement, "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)")
         if not rows:
             raise ServerError("binary logging is disabled on the server (log_bin is off)")
-        return str(rows[0][0])
+        return str(rows[0][0]), int(rows[0][1])
 
     def logs(self) -> list[tuple[str, int]]:
         """The server's logs with their sizes, oldest first."""

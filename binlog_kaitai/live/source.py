@@ -37,13 +37,14 @@ def resolve(url: str) -> list[Source]:
     """
     first, rest = _without_from(url)
     address = Address.parse(rest)[0]
-    with Session(address, _anyone()) as session:
+    with Session(address, anyone()) as session:
         names = [name for name, _ in session.logs()]
     if first is not None:
         if first not in names:
             raise UsageError(f"the server has no log {first}; its oldest is {names[0]}", file=address.name)
         names = names[names.index(first) :]
-    return [Source(address.name + name, partial(_open, address, name, name == names[-1])) for name in names]
+    newest = names[-1]
+    return [Source(address.name + name, partial(open_log, address, name, name == newest)) for name in names]
 
 
 def _without_from(url: str) -> tuple[str | None, str]:
@@ -54,13 +55,20 @@ def _without_from(url: str) -> tuple[str | None, str]:
     return first, urlunsplit(parts._replace(query=others))
 
 
-def _anyone() -> Replica:
+def anyone() -> Replica:
     """An identity for one connection, which no other one has."""
     return Replica(random.SystemRandom().randrange(*SERVER_IDS), str(uuid.uuid4()))
 
 
-def _open(address: Address, name: str, is_newest: bool) -> BinaryIO:
-    session = Session(address, _anyone())
+def open_log(address: Address, name: str, is_newest: bool = False) -> BinaryIO:
+    """A stream of one log of a server, at its first byte.
+
+    Raises
+    ------
+    ServerError
+        The server refuses, or has no such log.
+    """
+    session = Session(address, anyone())
     try:
         stream = session.dump(name, len(MAGIC))
     except BinlogError as error:

@@ -1,17 +1,38 @@
-"""The files of an archive besides its logs: state and index, each replaced as a whole."""
+"""The files of an archive besides its logs: state and index, each replaced as a whole; starts of its logs."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.core.context import Context
 from binlog_kaitai.errors import SourceError, reading, writing_to
 from binlog_kaitai.live.session import Replica, Server
 
 STATE = "fetch.json"
 _VERSION = 1
+
+
+class InUseError(SourceError):
+    """Another process is writing to the archive."""
+
+
+def take_lock(number: int, folder: Path) -> None:
+    """Lock an archive for this process, by its open directory.
+
+    Raises
+    ------
+    InUseError
+        Another process has locked it.
+    """
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise InUseError("another fetch is writing to this directory", file=str(folder)) from error
 
 
 @dataclass(frozen=True)
@@ -106,3 +127,13 @@ def replace_file(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+
+
+def context_of(path: Path) -> Context:
+    """What the first events of a log say about those that follow."""
+    with reading(str(path)), path.open("rb") as stream:
+        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16, prefetches=False)
+        for block in reader:
+            if not block.is_special:
+                break
+    return reader.context

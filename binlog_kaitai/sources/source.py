@@ -141,7 +141,7 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         path = os.fspath(source)
         if path == "-":
             return [Source.of_stream(sys.stdin.buffer, "-", keys)]
-        if path.lower().startswith(_SERVERS):
+        if is_server(path):
             live = import_module("binlog_kaitai.live.source")
             return cast(list[Source], live.resolve(path))
         return [Source.of_path(found, keys) for found in _paths_of(path)]
@@ -149,6 +149,11 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
     return [found for one in source for found in resolve(one, keys)]
+
+
+def is_server(path: str) -> bool:
+    """Whether a source is the URL of a running server."""
+    return path.lower().startswith(_SERVERS)
 
 
 def _paths_of(path: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pyspark.sql.datasource import (
     DataSource,
@@ -15,6 +16,7 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.keys import use
+from binlog_kaitai.sources.source import is_server
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.catalog import is_new_table, options_of_new_table, options_of_read, with_options
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
@@ -53,6 +55,8 @@ class BinlogDataSource(DataSource):
             An option or column is unknown.
         """
         options = ReadOptions.parse(options_of_read(self.options, schema))
+        if any(map(is_server, options.paths)):
+            raise UsageError("a server can only be streamed: use readStream, or fetch its logs and read them")
         if options.view != TABLE:
             check_columns(schema, view_schema(options))
         return BinlogReader(options, schema)
@@ -81,6 +85,10 @@ def _schema(given: Mapping[str, str]) -> StructType:
     options = ReadOptions.parse(without_stream_options(given))
     if options.view == TABLE:
         use(options.keys)
+        if any(map(is_server, options.paths)):
+            from binlog_kaitai.spark.spooling import logs_here
+
+            options = replace(options, paths=logs_here(parse_stream(given)[1]))
         from binlog_kaitai.spark.infer import table_columns
 
         return _of_mode(spark_schema(table_columns(options)), options)

@@ -6,7 +6,7 @@ between two of them, and a task reads one of its spans.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ from binlog_kaitai.spark.interpreter import spare_modules
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from binlog_kaitai.spark.spooling import QuerySpool
+
 
 class SpanPartition(InputPartition):
     """One span, for one task; travels pickled from the driver to the task."""
@@ -36,6 +38,9 @@ class SpanPartition(InputPartition):
         self.number = number
         self.span = span
 
+
+#: The field of an offset with the name of its query in the spool of a server.
+READER = "reader"
 
 #: As much is read in a batch, in bytes, so that looking for its end does not take long.
 MAX_BYTES = 1 << 30
@@ -63,6 +68,8 @@ class Following:
         As many tasks run at a time.
     mode : str
         One of `binlog_kaitai.spark.reader_options.MODES`.
+    server : str or None
+        The URL of a running server; `paths` is then the directory of its spool.
     """
 
     paths: tuple[str, ...]
@@ -74,6 +81,7 @@ class Following:
     split_size: int = SPLIT_SIZE
     at_once: int = 1
     mode: str = "FAILFAST"
+    server: str | None = None
 
 
 class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -88,6 +96,11 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Following, *, follows_definitions: bool) -> None:
         self._options = options
         self._until: tuple[str, int] | None = None
+        self._spool: QuerySpool | None = None
+        if options.server is not None:
+            from binlog_kaitai.spark.spooling import QuerySpool
+
+            self._spool = QuerySpool(options.server, options.paths[0], options.starting)
         self._follower = Follower(
             options.paths,
             fails_on_loss=options.fails_on_data_loss,
@@ -99,12 +112,15 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        starting = self._options.starting
+        starting: str | Mapping[str, Any] = self._options.starting
+        added = {}
+        if self._spool is not None:
+            added[READER], starting = self._spool.begin()
         if not isinstance(starting, str):
             checkpoint = self._follower.place(starting)
         else:
             checkpoint = self._follower.latest() if starting == "latest" else self._follower.earliest()
-        return checkpoint.as_dict()
+        return {**checkpoint.as_dict(), **added}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         if self._options.max_files is not None:
@@ -112,7 +128,10 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadMaxBytes(self._options.max_bytes)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        self._until = self._follower.end()
+        if self._spool is not None:
+            self._spool.is_bounded = True
+        else:
+            self._until = self._follower.end()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """The end of the next batch; `start` where nothing is new.
@@ -133,12 +152,16 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 pass
             case _:
                 raise UsageError(f"unsupported read limit: {limit}")
-        checkpoint = Checkpoint.of(start)
-        end = self._follower.advance(checkpoint, max_bytes=size, max_files=files, until=self._until)
-        return end.as_dict()
+        until = self._until
+        if self._spool is not None:
+            self._spool.resume(start)
+            until = self._spool.end()
+        checkpoint, added = _parse(start)
+        end = self._follower.advance(checkpoint, max_bytes=size, max_files=files, until=until)
+        return {**end.as_dict(), **added}
 
     def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
-        file, size = self._follower.end()
+        file, size = self._follower.end() if self._spool is None else self._spool.end()
         return {"file": file, "position": size}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -149,8 +172,18 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         SourceError
             It is not there any more.
         """
-        spans = self._follower.spans(Checkpoint.of(start), Checkpoint.of(end))
+        if self._spool is not None:
+            self._spool.resume(start)
+        spans = self._follower.spans(_parse(start)[0], _parse(end)[0])
         return [SpanPartition(number, span) for number, span in enumerate(spans)]
+
+    def commit(self, end: dict[str, Any]) -> None:
+        if self._spool is not None:
+            self._spool.done(end)
+
+    def stop(self) -> None:
+        if self._spool is not None:
+            self._spool.close()
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one span.
@@ -167,3 +200,9 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError
+
+
+def _parse(offset: dict[str, Any]) -> tuple[Checkpoint, dict[str, Any]]:
+    """The checkpoint of an offset, and what else is in it."""
+    added = {READER: offset[READER]} if READER in offset else {}
+    return Checkpoint.of({name: value for name, value in offset.items() if name != READER}), added

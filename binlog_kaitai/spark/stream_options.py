@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.walk import FAR
+from binlog_kaitai.sources.source import is_server
 from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool, parse_size
 from binlog_kaitai.spark.stream import MAX_BYTES, Following
 
-_OPTIONS = ("maxBytesPerTrigger", "maxFilesPerTrigger", "startingOffsets", "failOnDataLoss")
+_OPTIONS = ("maxBytesPerTrigger", "maxFilesPerTrigger", "startingOffsets", "failOnDataLoss", "spool")
 _BY_LOWER = {name.lower(): name for name in _OPTIONS}
 
 
@@ -31,8 +33,9 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     if read.where is not None:
         raise UsageError("a stream has no option where")
     files = texts.get("maxFilesPerTrigger")
+    paths, server = spooled(read.paths, texts.get("spool"))
     return read, Following(
-        read.paths,
+        paths,
         at_least_one("maxBytesPerTrigger", texts.get("maxBytesPerTrigger", str(MAX_BYTES))),
         None if files is None else at_least_one("maxFilesPerTrigger", files),
         parse_starting("startingOffsets", texts.get("startingOffsets", "earliest")),
@@ -40,7 +43,29 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
         read.ddl,
         read.split_size or FAR,
         mode=read.mode,
+        server=server,
     )
+
+
+def spooled(paths: tuple[str, ...], spool: str | None) -> tuple[tuple[str, ...], str | None]:
+    """The paths to follow; of a server its spool, and its URL.
+
+    Raises
+    ------
+    UsageError
+        A server is not the only source, or its URL is invalid; or a spool is given without a server.
+    """
+    servers = [path for path in paths if is_server(path)]
+    if not servers:
+        if spool is not None:
+            raise UsageError("a spool is for a server: mysql://USER@HOST/")
+        return paths, None
+    if len(paths) > 1:
+        raise UsageError("a server cannot be followed together with other sources; start a query for each")
+    from binlog_kaitai.live.spool import default_folder
+
+    folder = default_folder(servers[0]) if spool is None else Path(spool)
+    return (str(folder.absolute()),), servers[0]
 
 
 def without_stream_options(given: Mapping[str, str]) -> dict[str, str]:

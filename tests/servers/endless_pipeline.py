@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import sys
 
+from binlog_kaitai.sources.source import is_server
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.session import session
 from binlog_kaitai.spark.stream import Following
+from binlog_kaitai.spark.stream_options import spooled
 
 if __name__ == "__main__":
     spark = session("local[2]", ["spark.driver.memory=512m"], has_rows=False)
-    following = Following((sys.argv[1],), max_bytes=1 << 18, split_size=1 << 16)
+    source, folder = sys.argv[1:]
+    paths, server = spooled((source,), f"{folder}/_pipeline/spool" if is_server(source) else None)
+    following = Following(paths, max_bytes=1 << 18, split_size=1 << 16, server=server)
     print("ready", flush=True)
     sys.stdin.readline()
-    pipeline = Pipeline(Job(following, sys.argv[2]))
+    pipeline = Pipeline(Job(following, folder))
     pipeline.start(spark, interval="0 seconds").awaitTermination()

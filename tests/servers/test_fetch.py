@@ -16,6 +16,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.live import fetch as bk_fetch
 from binlog_kaitai.live import fetching, requests
+from binlog_kaitai.sources.source import Source
 from tests.live.test_packets import not_in_use
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import (
@@ -45,7 +46,8 @@ KILLS, CUTS, SERVER_KILLS = 20, 10, 10
 
 def archived(archive: Path, server: Server) -> bool:
     """Whether the archive has gone as far as the server."""
-    place = json.loads((archive / "fetch.json").read_text())["place"]
+    state = archive / "fetch.json"
+    place = json.loads(state.read_text())["place"] if state.exists() else None
     newest = server.data / logs_in(server.data)[-1]
     return bool(place) and (place["name"], place["position"]) == (newest.name, newest.stat().st_size)
 
@@ -98,6 +100,34 @@ def test_kills_and_cuts(name: str, start_server: StartServer, tmp_path: Path) ->
         proxy.close()
     assert writing.count > 500
     assert differences(archive, server) == []
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_compressed_archive(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    """Whatever becomes of the process, the archive has each log, compressed or not yet."""
+    server = start_server(name)
+    prepare(server)
+    archive, choose = tmp_path / "archive", random.Random(3)
+    writing = Writing(server, 700)
+    try:
+        for _ in range(6):
+            with following(server.port, archive, "--compress", "zstd"):
+                time.sleep(choose.uniform(1, 4))
+                server.execute("FLUSH BINARY LOGS")
+    finally:
+        writing.stop()
+    assert run_fetch(server.port, archive, "--compress", "zstd").returncode == 0
+    *closed, newest = logs_in(server.data)
+    names = sorted(path.name for path in archive.iterdir() if path.name.startswith("binlog.0"))
+    assert names == [*(f"{one}.zst" for one in closed), newest]
+    for one in closed:
+        assert Source.of_path(str(archive / f"{one}.zst")).open().read() == (server.data / one).read_bytes()
+    assert (archive / newest).read_bytes() == (server.data / newest).read_bytes()
+    assert bk.read_transactions(archive).read_all().num_rows == transactions_of(server)
+
+
+def transactions_of(server: Server) -> int:
+    return int(bk.read_transactions(server.data / "binlog.index").read_all().num_rows)
 
 
 def test_dead_connection_is_noticed(start_server: StartServer, tmp_path: Path) -> None:

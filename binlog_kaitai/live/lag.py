@@ -1,0 +1,95 @@
+"""What a server has and an archive lacks, in bytes and transactions.
+
+The server is asked now and then, over a connection of its own: the dump's is of no other use. That takes
+REPLICATION CLIENT (MariaDB: BINLOG MONITOR); without it, the figures are not a number.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.gap import gtids_of
+from binlog_kaitai.live.session import Session
+from binlog_kaitai.sources.source import natural_key
+
+#: Seconds between two questions, and after one that was not answered.
+_SECONDS, _SECONDS_AFTER_FAILURE = 10.0, 60.0
+
+
+class Lag:
+    """Follows what an archive gets, and compares it with what the server has.
+
+    Parameters
+    ----------
+    connect
+        Opens a connection to the server.
+
+    Attributes
+    ----------
+    bytes_behind, gtids_behind : float
+        As of the last question; not a number where the server does not say.
+    """
+
+    def __init__(self, archive: Archive, connect: Callable[[], Session]) -> None:
+        self._archive = archive
+        self._connect = connect
+        self._session: Session | None = None
+        self._next = 0.0
+        self._gtids = GtidSet()
+        with suppress(BinlogError):
+            self._gtids = gtids_of(archive)
+        self.bytes_behind = self.gtids_behind = math.nan
+
+    def take(self, block: Block) -> None:
+        """Add the transactions of a block that the archive has got."""
+        for kind in block.counts:
+            if kind in GTID_TYPES:
+                add_gtids(self._gtids, block, kind)
+
+    def update(self) -> bool:
+        """Ask the server, unless it was asked a moment ago; whether it has answered."""
+        if time.monotonic() < self._next:
+            return False
+        try:
+            if self._session is None:
+                self._session = self._connect()
+            self.bytes_behind = self._bytes(self._session)
+            self.gtids_behind = self._transactions(self._session)
+            self._next = time.monotonic() + _SECONDS
+            return True
+        except BinlogError:
+            self.bytes_behind = self.gtids_behind = math.nan
+            self._next = time.monotonic() + _SECONDS_AFTER_FAILURE
+            self.close()
+            return False
+
+    def close(self) -> None:
+        """Close the connection; the next question opens another one."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _bytes(self, session: Session) -> float:
+        place, logs = self._archive.place, session.logs()
+        if place is None:
+            return float(sum(size for _, size in logs))
+        here = natural_key(place.name)
+        later = sum(size for name, size in logs if natural_key(name) > here)
+        return float(later + max(0, dict(logs).get(place.name, 0) - place.position))
+
+    def _transactions(self, session: Session) -> float:
+        if session.server.is_mariadb:
+            theirs = GtidSet.parse(session.variable("global.gtid_binlog_pos") or "")
+            return float(len(theirs.up_to_here().without(self._gtids.up_to_here([theirs]))))
+        if session.variable("global.gtid_mode") != "ON":
+            return math.nan
+        return float(len(GtidSet.parse(session.variable("global.gtid_executed") or "").without(self._gtids)))

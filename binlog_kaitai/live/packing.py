@@ -1,0 +1,124 @@
+"""Closed logs of an archive, compressed: zstd's seekable format, which can be read from the middle.
+
+A log is compressed to a file beside it, which is renamed once it is on disk; then the log is removed. A log
+whose compressed file is there already was left by a process that was killed in between.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import zstandard
+
+from binlog_kaitai.errors import writing_to
+
+SUFFIX = ".zst"
+
+#: Bytes of a log in a frame: as much is decompressed at least to read an event.
+_FRAME = 1 << 20
+
+# A list of the fields of `formats/packed/zstd_seek_table.ksy`; tests read it back by the grammar.
+_SKIPPED, _TABLE = (0x184D2A5E).to_bytes(4, "little"), (0x8F92EAB1).to_bytes(4, "little")
+_NO_CHECKSUMS = b"\0"
+
+
+class Packer:
+    """Compresses closed logs in the background, oldest first."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="binlog-kaitai compress")
+        self._jobs: list[Future[None]] = []
+
+    def add(self, path: Path) -> None:
+        """Compress a log to which nothing will be added any more."""
+        self._jobs.append(self._pool.submit(compress, path, self._stop))
+
+    def check(self) -> None:
+        """Raise what went wrong in the background.
+
+        Raises
+        ------
+        SourceError
+            A compressed log cannot be written.
+        """
+        while self._jobs and self._jobs[0].done():
+            self._jobs.pop(0).result()
+
+    def close(self, *, is_patient: bool) -> None:
+        """Finish the work; impatiently, leave it to the next run.
+
+        Raises
+        ------
+        SourceError
+            A compressed log cannot be written.
+        """
+        if not is_patient:
+            self._stop.set()
+        self._pool.shutdown(cancel_futures=not is_patient)
+        for job in self._jobs:
+            if not job.cancelled():
+                job.result()
+
+
+def compress(path: Path, stop: threading.Event) -> None:
+    """Replace a log by its compressed file, unless it is stopped.
+
+    Raises
+    ------
+    SourceError
+        It cannot be written.
+    """
+    target = path.with_name(path.name + SUFFIX)
+    draft = path.with_name(f".{target.name}.new")
+    with writing_to(str(target)):
+        if not target.exists():
+            try:
+                if not _write(path, draft, stop):
+                    return
+                draft.replace(target)
+            finally:
+                draft.unlink(missing_ok=True)
+            _sync_folder(path.parent)
+        path.unlink()
+
+
+def _write(path: Path, draft: Path, stop: threading.Event) -> bool:
+    """Whether all of it was written and is on disk."""
+    compressor = zstandard.ZstdCompressor(write_checksum=True)
+    entries: list[tuple[int, int]] = []
+    with path.open("rb") as log, draft.open("wb") as file:
+        while data := log.read(_FRAME):
+            if stop.is_set():
+                return False
+            frame = compressor.compress(data)
+            file.write(frame)
+            entries.append((len(frame), len(data)))
+        file.write(_seek_table(entries))
+        file.flush()
+        os.fsync(file.fileno())
+        with suppress(OSError):  # as the log: others may be meant to read the archive
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+    return True
+
+
+def _seek_table(entries: list[tuple[int, int]]) -> bytes:
+    listed = b"".join(_u4(packed) + _u4(plain) for packed, plain in entries)
+    footer = _u4(len(entries)) + _NO_CHECKSUMS + _TABLE
+    return _SKIPPED + _u4(len(listed) + len(footer)) + listed + footer
+
+
+def _u4(value: int) -> bytes:
+    return value.to_bytes(4, "little")
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

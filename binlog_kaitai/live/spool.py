@@ -1,0 +1,364 @@
+"""A spool: an archive that queries read a server's logs from, and that is trimmed once they have read them.
+
+==================  ===================================================================
+`binlog.000001` …   the archive, see `archive`
+`spool.json`        makes the directory a spool: logs are removed from no other archive
+`readers/ID`        the log that a reader needs next
+==================  ===================================================================
+
+Any number of readers, in any number of processes, share one spool. The process that holds the archive's lock
+fetches, over the only connection to the server; when it ends, another one takes over. Readers read what
+`fetch.json` says is on disk, and nothing after it, so that no reader is ever ahead of an archive that lost
+power.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
+from binlog_kaitai.following.log_headers import header_of, read_log_header
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.causes import PURGED
+from binlog_kaitai.live.fetching import EARLIEST, LATEST, Fetch
+from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.source import anyone, open_log
+from binlog_kaitai.live.state import InUseError, Place, State, refuse_strangers, replace_file
+from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
+
+_KIND, _READERS, _LOCK = "spool.json", "readers", ".lock"
+
+#: A reader that has not been seen for so long, in seconds, no longer holds logs back.
+READER_LIFETIME = 7 * 86400
+
+#: Seconds between two looks for logs that may be removed.
+_TRIM_SECONDS = 5.0
+
+#: A reader is noted again after so many seconds, though nothing has changed.
+_TOUCH_SECONDS = 60.0
+
+#: Seconds between two looks at what another process does.
+_WATCH_SECONDS = 0.2
+
+#: Where a reader begins: ``"earliest"``, ``"latest"``, or a position, as `Follower.place` takes it.
+Start = str | Mapping[str, Any]
+
+_log = logging.getLogger(__name__)
+
+
+def default_folder(url: str) -> Path:
+    """Where the spool of a server is unless somebody says otherwise; the same for all queries of a user.
+
+    Raises
+    ------
+    UsageError
+        It is not the URL of a server.
+    """
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    names = ",".join(one.socket or f"{one.host}:{one.port}" for one in Address.parse(url))
+    return Path(base) / "binlog-kaitai" / "spool" / re.sub(r"[^A-Za-z0-9.,-]+", "_", names).strip("_")
+
+
+class Spool:
+    """One process's view of a spool.
+
+    Parameters
+    ----------
+    url
+        The server.
+    folder
+        The directory; a new one becomes a spool. An archive of `fetch` is read and kept up to date, but
+        nothing is removed from it.
+    start
+        Where its reader begins, and so does a new spool.
+
+    Raises
+    ------
+    UsageError, SourceError
+        The URL is invalid, or the directory is neither new nor an archive.
+    """
+
+    def __init__(self, url: str, folder: Path, start: Start = EARLIEST) -> None:
+        self.folder = folder
+        self._addresses = Address.parse(url)
+        self._start = start
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
+        self._trimmed_at = 0.0
+        self._here: set[tuple[str, int]] = set()
+        self._noted: dict[str, tuple[str, float]] = {}
+        with writing_to(str(folder)):
+            folder.mkdir(parents=True, exist_ok=True)
+            if State.load(folder) is None:
+                refuse_strangers(folder)
+                (folder / _READERS).mkdir(exist_ok=True)
+                replace_file(folder / _KIND, '{"version": 1}\n')
+            self._is_trimmed = (folder / _KIND).exists()
+
+    # -- content
+
+    def end(self) -> tuple[str, int] | None:
+        """Path of the newest log, as listed, and up to where it is on disk; None in an empty spool."""
+        place = self._place()
+        if place is None:
+            return None
+        path = [one.path or "" for one in resolve(str(self.folder))][-1]
+        # A log is listed once something of it is on disk; by then the one before it is, to its end.
+        is_listed = os.path.basename(path) == place.name
+        return path, place.position if is_listed else os.path.getsize(path)
+
+    def reaches(self, name: str, position: int) -> bool:
+        """Whether everything before a position of one of the server's logs is on disk."""
+        place = self._place()
+        if place is None:
+            return False
+        # No log has anything before its first event.
+        goal, here = natural_key(name), natural_key(place.name)
+        return here > goal or (here == goal and place.position >= (position if position > len(MAGIC) else 0))
+
+    def begin(self, start: Start, reader: str, *, is_bounded: bool = False) -> Start:
+        """Have the logs here from where a new reader begins, and keep them up to date.
+
+        Parameters
+        ----------
+        reader
+            Its name; ``""`` if it needs nothing kept.
+        is_bounded
+            Have all here that the server has now, and leave it at that.
+
+        Returns
+        -------
+        Where the reader begins in the logs that are here.
+
+        Raises
+        ------
+        ServerError, SourceError
+            The server cannot be reached or refuses, or the directory cannot be written.
+        UsageError
+            The spool was trimmed, and the server still has older logs.
+        """
+        self._check_start()
+        self.note(reader)
+        if is_bounded or start != EARLIEST:
+            self.update()  # a position can be found once all before it is here
+        if start == LATEST and (end := self.end()) is not None:
+            start = {"file": end[0], "position": end[1]}
+        if not is_bounded:
+            self.keep()
+            self.wait()
+        return start
+
+    def _check_start(self) -> None:
+        with self._session() as session:
+            first = self._first()
+            if first is None or self._start != EARLIEST:
+                return
+            oldest = session.dump("", len(MAGIC)).log_name
+            if natural_key(oldest) < natural_key(first):
+                reason = f"begins with {first}, because other queries no longer need older logs; the server "
+                reason += f"still has {oldest}. Give this query a spool of its own, or let it start later"
+                raise UsageError(reason, file=str(self.folder))
+
+    def _first_log(self) -> str:
+        """Where a new spool has to begin, as `Fetch` takes it: a log, or the GTIDs that are not needed.
+
+        A reader that has read from another server goes on by its GTIDs.
+        """
+        start = self._start
+        if isinstance(start, str) or self._place() is not None:
+            return start if isinstance(start, str) else EARLIEST
+        name, gtids = os.path.basename(str(start.get("file", ""))), str(start.get("gtids", ""))
+        if not gtids or not name or self._has_log(name, start.get("log_id")):
+            return name or gtids
+        return gtids
+
+    def _has_log(self, name: str, log_id: int | None) -> bool:
+        """Whether the server has a log, and it is the one that was read."""
+        with self._session() as session:
+            address = session.address
+        try:
+            with open_log(address, name) as stream:
+                header = header_of(stream, address.name + name)
+        except ServerError as error:
+            if error.cause == PURGED:
+                return False
+            raise
+        return header is not None and log_id in (header.log_id, None)
+
+    def _place(self) -> Place | None:
+        state = State.load(self.folder)
+        return None if state is None else state.place
+
+    def _first(self) -> str | None:
+        """The name of the oldest log here."""
+        names = sorted((path.name for path in self.folder.iterdir() if _is_log(path.name)), key=natural_key)
+        return names[0] if names else None
+
+    def _session(self) -> Session:
+        for address in self._addresses[:-1]:
+            with suppress(ConnectionLostError):
+                return Session(address, anyone())
+        return Session(self._addresses[-1], anyone())
+
+    # -- fetching
+
+    def update(self) -> None:
+        """Have everything on disk that the server has now.
+
+        Raises
+        ------
+        ServerError, SourceError
+            As `Fetch.run` does.
+        """
+        goal: tuple[str, int] | None = None
+        while True:
+            try:
+                self._fetch(follows=False)
+                return
+            except InUseError:
+                if goal is None:
+                    with self._session() as session:
+                        goal = session.newest_position()
+            if self.reaches(*goal):
+                return
+            time.sleep(_WATCH_SECONDS)
+
+    def keep(self) -> None:
+        """Follow the server in the background, whenever no other process does, until :meth:`close`."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._keep, name="binlog-kaitai spool", daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Wait for the first event of the newest log.
+
+        Raises
+        ------
+        ServerError, SourceError
+            What :meth:`keep` does in the background has failed.
+        """
+        while True:
+            self.check()
+            place = self._place()
+            if (place is not None and place.position) or self._stop.wait(_WATCH_SECONDS):
+                return
+
+    def check(self) -> None:
+        """Raise what ended the work in the background."""
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """End the work in the background."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_TRIM_SECONDS)
+
+    def _keep(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._fetch(follows=True)
+            except InUseError:
+                self._stop.wait(_WATCH_SECONDS)
+            except BaseException as error:  # raised where the spool is used
+                self._error = error
+                return
+
+    def _fetch(self, *, follows: bool) -> None:
+        Fetch(
+            self._addresses,
+            self.folder,
+            start=self._first_log(),
+            follows=follows,
+            stop=self._stop,
+            on_tick=self._trim,
+            report=_report,
+        ).run()
+
+    # -- readers
+
+    def note(self, reader: str, file: str = "", log_id: int = 0) -> None:
+        """Note which log a reader needs: older ones may go once no other reader needs them.
+
+        Parameters
+        ----------
+        file, log_id
+            As in the reader's checkpoint. Without them, and if that is in another server's log, the reader
+            needs all logs.
+
+        Raises
+        ------
+        SourceError
+            It cannot be written.
+        """
+        name = os.path.basename(file)
+        if not name or not self._is_here(name, log_id):
+            name = self._first() or ""
+        now, (last, at) = time.monotonic(), self._noted.get(reader, ("", 0.0))
+        if not reader or not self._is_trimmed or (name == last and now - at < _TOUCH_SECONDS):
+            return
+        with self._readers():
+            replace_file(self.folder / _READERS / reader, f"{name}\n")
+        self._noted[reader] = name, now
+
+    def _is_here(self, name: str, log_id: int) -> bool:
+        if (name, log_id) not in self._here:
+            path = self.folder / name
+            header = read_log_header(str(path)) if path.exists() else None
+            if header is None or log_id not in (0, header.log_id):
+                return False
+            self._here.add((name, log_id))
+        return True
+
+    def forget(self, reader: str) -> None:
+        """A reader needs nothing any more."""
+        with suppress(FileNotFoundError):
+            (self.folder / _READERS / reader).unlink()
+
+    @contextmanager
+    def _readers(self) -> Iterator[None]:
+        """While logs are removed, no reader is added."""
+        with writing_to(str(self.folder / _READERS)), (self.folder / _READERS / _LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _trim(self, archive: Archive) -> None:
+        now = time.monotonic()
+        if not self._is_trimmed or now - self._trimmed_at < _TRIM_SECONDS:
+            return
+        self._trimmed_at = now
+        with self._readers():
+            needed = [name for path in (self.folder / _READERS).iterdir() if (name := _needed(path))]
+            if needed:
+                archive.remove_before(min(needed, key=natural_key))
+
+
+def _needed(path: Path) -> str:
+    """The log that a reader needs; ``""`` for one that is long gone."""
+    if path.name.startswith("."):
+        return ""
+    if time.time() - path.stat().st_mtime > READER_LIFETIME:
+        path.unlink()
+        return ""
+    return path.read_text().strip()
+
+
+def _is_log(name: str) -> bool:
+    stem, _, number = name.rpartition(".")
+    return bool(stem) and number.isascii() and number.isdigit()
+
+
+def _report(what: str, facts: dict[str, Any]) -> None:
+    if what == "retry":
+        _log.warning("%s; another try in %s s", facts["reason"], facts["seconds"])

@@ -1,0 +1,116 @@
+"""The spool of one query that streams from a server.
+
+Spark hands over nothing that names a query. Its offsets come back after a restart, though, so each has the
+name under which the query is known to the spool.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from binlog_kaitai.live.spool import Spool, Start
+from binlog_kaitai.spark.stream import READER, Following
+
+
+class QuerySpool:
+    """What one query does with its spool.
+
+    Parameters
+    ----------
+    server
+        Its URL.
+    folder
+        The spool's directory.
+    starting
+        Where a new query begins, as `Following.starting`.
+
+    Attributes
+    ----------
+    is_bounded : bool
+        Only what the server has when the query starts is read.
+    """
+
+    def __init__(self, server: str, folder: str, starting: Start) -> None:
+        self._server = server
+        self._folder = Path(folder)
+        self._starting = starting
+        self._spool: Spool | None = None
+        self._until: tuple[str, int] | None = None
+        self._reader = ""
+        self.is_bounded = False
+
+    def begin(self) -> tuple[str, Start]:
+        """Have the spool ready for a new query; gives the query's name, and where it begins.
+
+        Raises
+        ------
+        ServerError, SourceError, UsageError
+            The server cannot be reached or refuses, or the spool lacks what the query wants to read.
+        """
+        self._reader = uuid.uuid4().hex
+        spool = self._spool = Spool(self._server, self._folder, self._starting)
+        start = spool.begin(self._starting, self._reader, is_bounded=self.is_bounded)
+        if self.is_bounded:
+            self._until = spool.end()
+        return self._reader, start
+
+    def resume(self, offset: Mapping[str, Any]) -> None:
+        """Have everything up to an offset of the query in the spool, and nothing removed that comes after it.
+
+        Raises
+        ------
+        ServerError, SourceError
+            The server refuses, or the spool cannot be written.
+        """
+        reader, spool = str(offset.get(READER, "")), self._spool
+        if spool is None:
+            spool = self._spool = Spool(self._server, self._folder, offset)
+            if self.is_bounded or spool.end() is None:
+                # A new spool: it was lost, or the query goes on at another server.
+                spool.update()
+            if self.is_bounded:
+                self._until = spool.end()
+            else:
+                spool.keep()
+        spool.check()
+        if self._reader and reader != self._reader:
+            spool.forget(self._reader)  # Spark asked for a first offset, and goes on from an older one
+        if reader:
+            self._reader = reader
+            spool.note(reader, offset["file"], offset.get("log_id", 0))
+
+    def done(self, offset: Mapping[str, Any]) -> None:
+        """The query needs nothing before an offset any more."""
+        self._begun().note(str(offset[READER]), offset["file"], offset.get("log_id", 0))
+
+    def end(self) -> tuple[str, int]:
+        """The newest log, and up to where it is safe, or was when a bounded query started."""
+        found = self._until or self._begun().end()
+        assert found is not None  # the query has begun
+        return found
+
+    def close(self) -> None:
+        """Stop fetching, unless another query goes on with it."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def _begun(self) -> Spool:
+        assert self._spool is not None
+        return self._spool
+
+
+def logs_here(following: Following) -> tuple[str, ...]:
+    """The paths of the logs of a server, all of which are in the spool then.
+
+    Raises
+    ------
+    ServerError, SourceError, UsageError
+        The server cannot be reached or refuses, or the spool lacks what the query wants to read.
+    """
+    assert following.server is not None
+    spool = Spool(following.server, Path(following.paths[0]), following.starting)
+    spool.begin(following.starting, "", is_bounded=True)
+    return following.paths
