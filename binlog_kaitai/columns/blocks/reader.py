@@ -69,7 +69,7 @@ class BlockReader:
         What is known before the event.
     position
         Offset of the event in the file.
-    ahead
+    peeked
         Bytes already taken from the stream.
     block_size, max_events
         Most bytes, if no event is longer, and most events of a block.
