@@ -35,7 +35,12 @@ CONTEXT_TYPES = frozenset(
 #: Events that end the validity of earlier table maps. Servers close their tables at the end of each
 #: statement, and a transaction begins or ends only when they are closed. Rows therefore never depend on an
 #: earlier transaction, and a log can be read from the start of any transaction.
-TABLES_CLOSE = BETWEEN | GTID_TYPES | {EventType.xid_event, EventType.xa_prepare_log_event}
+#: A transaction payload is a transaction, with table maps of its own.
+TABLES_CLOSE = (
+    BETWEEN
+    | GTID_TYPES
+    | {EventType.xid_event, EventType.xa_prepare_log_event, EventType.transaction_payload_event}
+)
 
 #: The same for these statements, matched whole; a zero byte ends the schema name that precedes them.
 CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")

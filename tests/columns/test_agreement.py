@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.columns.kernel import compile as kernels_of
-from binlog_kaitai.core.grammar import EventType, header_length
+from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_length, header_offset
+from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.samples import Sample, inner_events
 from tests.columns.support import by_columns, by_reader, use_plain_kernels
@@ -144,4 +147,31 @@ def test_ascii_bytes_that_are_no_text_of_utf16_are_bytes(tmp_path: Path) -> None
     assert found == [
         '{"c1": {"hex": "6166746572"}}', '{"c1": "ab"}', '{"c1": "a\\n"}', '{"c1": ""}', '{"c1": null}',
     ]  # fmt: skip
+    assert disagreement(log) is None
+
+
+@pytest.mark.parametrize("small", [0, 4 << 20])
+@pytest.mark.parametrize("after", [0, 1])
+@pytest.mark.parametrize("inside", ["", "m", "r", "mr"])
+@pytest.mark.parametrize("before", ["", "m"])
+def test_table_maps_are_valid_inside_a_payload_or_outside(
+    before: str, inside: str, after: int, small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A payload is a transaction with its own table maps; none before or inside it is valid after it."""
+    monkeypatch.setattr(payloads, "_SMALL", small)
+    sample = Sample(case("mysql-9.7", "payloads").logs[0])
+    number, data = next(iter(sample.payloads.items()))
+    at = next(at for at, kind in inner_events(data) if kind == EventType.table_map_event)
+    ends = [*(begin for begin, _ in inner_events(data) if begin > at), len(data)]
+    one = {"m": data[at : ends[0]], "r": data[ends[0] : ends[1]]}
+    assert one["r"][header_offset("type_code")] in ROWS_TYPES
+    room = bytes(4 * sample.layout.is_checksummed)
+    maker = LogMaker(sample.layout)
+    maker.add(sample.head, as_is=True)
+    maker.add_all(one[letter] + room for letter in before)
+    maker.add(sample.with_payload(sample.events[number], b"".join(one[letter] for letter in inside)))
+    maker.add_all([one["r"] + room] * after)
+    log = maker.write(tmp_path / "binlog.000001")
+    is_whole = not after and inside != "r"
+    assert (not scan(Source.of_path(str(log)), is_thorough=True).damages) == is_whole
     assert disagreement(log) is None
