@@ -175,3 +175,16 @@ def test_table_maps_are_valid_inside_a_payload_or_outside(
     is_whole = not after and inside != "r"
     assert (not scan(Source.of_path(str(log)), is_thorough=True).damages) == is_whole
     assert disagreement(log) is None
+
+
+@pytest.mark.parametrize("kind", [EventType.write_rows_event_v1, EventType.write_rows_event])
+@pytest.mark.parametrize("size", range(8))
+def test_rows_that_end_in_their_fixed_part(kind: EventType, size: int, tmp_path: Path) -> None:
+    """Without a whole table ID it is unknown which table map is missing: the event ends early."""
+    rows = bytes.fromhex("070000000000 0100 0200 01 ff 00")[:size]
+    log = log_of_rows(
+        tmp_path, "mysql-5.6", (EventType.table_map_event, table_map_bytes([3])), (kind, rows)
+    )
+    assert disagreement(log) is None
+    (damage,) = scan(Source.of_path(str(log))).damages
+    assert "ends early" in damage.reason
