@@ -14,7 +14,7 @@ from binlog_kaitai.columns.kernel import compile as kernels_of
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_length, header_offset
 from binlog_kaitai.sources.source import Source
-from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.log_maker import LogMaker, events_of, placed
 from tests.columns.samples import Sample, inner_events
 from tests.columns.support import by_columns, by_reader, use_plain_kernels
 from tests.columns.test_rows_corpus import by_columns as values_by_columns
@@ -23,6 +23,7 @@ from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
 from tests.grammar.row_bytes import field, table_map_bytes
+from tests.render.dump_ways import printed
 from tools.fuzz.mutants import mutant
 
 _COUNT = 50
@@ -188,3 +189,35 @@ def test_rows_that_end_in_their_fixed_part(kind: EventType, size: int, tmp_path:
     assert disagreement(log) is None
     (damage,) = scan(Source.of_path(str(log))).damages
     assert "ends early" in damage.reason
+
+
+@pytest.mark.parametrize("small", [0, 4 << 20])
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("kind", ["head", "broken", "START_ENCRYPTION_EVENT"])
+def test_a_payload_contains_no_event_that_changes_the_format(
+    kind: str, number: int, small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever else is wrong with such an event, the payload is where the damage is."""
+    monkeypatch.setattr(payloads, "_SMALL", small)
+    sample = Sample(case("mysql-9.7", "payloads").logs[0])
+    at, data = next(iter(sample.payloads.items()))
+    header = bytearray(sample.head[: header_length(4)])
+    if kind == "START_ENCRYPTION_EVENT":
+        header[header_offset("type_code")] = EventType.start_encryption_event
+    broken = placed(bytes(header) + bytes(4), 0, sample.layout.without_checksums())
+    raw = sample.head if kind == "head" else broken
+    begin = [begin for begin, _ in inner_events(data)][number]
+    maker = LogMaker(sample.layout)
+    maker.add(sample.head, as_is=True)
+    maker.add_all(sample.events[:at])
+    position = len(maker.data)
+    maker.add(sample.with_payload(sample.events[at], data[:begin] + raw + data[begin:]))
+    maker.add_all(sample.events[at + 1 :])
+    log = maker.write(tmp_path / "binlog.000001")
+    assert disagreement(log) is None
+    (damage,) = scan(Source.of_path(str(log))).damages
+    assert (damage.position, damage.event_type) == (position, "TRANSACTION_PAYLOAD_EVENT")
+    name = "START_ENCRYPTION_EVENT" if kind == "START_ENCRYPTION_EVENT" else "FORMAT_DESCRIPTION_EVENT"
+    assert damage.reason == f"contains a {name}"
+    for verbose in (0, 2):
+        assert printed(log, tmp_path, verbose=verbose)[1] == str(damage)

@@ -125,7 +125,7 @@ def test_repair_takes_no_compressed_transaction_that_cannot_be_opened(tmp_path: 
 def test_a_gtid_that_no_server_writes_is_damage_for_every_reader(
     leaf: str, field: str, byte: bytes, tmp_path: Path
 ) -> None:
-    """A UUID with numbers above 255, or a tag of other characters: `verify` names it, `repair` leaves it out."""
+    """A UUID with numbers above 255, or a tag of other characters: `repair` leaves the event out."""
     source = case("mysql-9.7", "gtid_tags").logs[0]
     layout, groups = events_of(source)
     event = next(one for one in bk.open(source) if one.type == "GTID_TAGGED_LOG_EVENT")
