@@ -162,9 +162,9 @@ def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: b
     assert [(one.position, one.event_type, one.field) for one in found] == [
         (event.position, event.type, "body.content.gtids")
     ]
-    for read in (bk.read_events, logged_gtids):
+    for read in (lambda: bk.read_events(path).read_all(), lambda: logged_gtids(path)):
         with pytest.raises(bk.BinlogError) as caught:
-            list(read(path))
+            read()
         assert str(caught.value) == str(found[0])
     assert printed(path, tmp_path)[1] == str(found[0])
 
