@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -362,13 +362,13 @@ class _Rest(io.RawIOBase):
         return self._stream.read(size)
 
 
-@cache
+@lru_cache
 def _is_gtid(layout: Format) -> Any:
     """For each type code, whether an event of that type is a GTID event."""
     return np.array([layout.effective_type(code) in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
 
-@cache
+@lru_cache
 def _special_types(layout: Format, *, everything: bool) -> Any:
     """For each type code, whether an event of that type is a block of its own."""
     kinds = [everything or layout.effective_type(code) in FORMAT_TYPES for code in range(256)]
