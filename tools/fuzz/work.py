@@ -28,8 +28,8 @@ from tools.fuzz.outcome import Problem
 #: Seconds without a word from a process, after which it counts as hanging in machine code.
 _SILENCE = 600
 
-#: Unreachable objects are freed after this many logs. Those of a reader hold 4 MiB; Python counts only objects,
-#: and would keep so many that the process runs out of address space.
+#: Unreachable objects are freed after this many logs. Those of a reader hold 4 MiB, but Python counts only
+#: objects: it would keep so many that the process runs out of address space.
 _LOGS_TO_COLLECT = 200
 
 _MEMORY = Path("/dev/shm")
