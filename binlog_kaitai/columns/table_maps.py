@@ -8,7 +8,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.rows.tables import in_force, last_of_each, newest_before, times_closed
+from binlog_kaitai.columns.rows.tables import Closings, in_force, last_of_each, newest_before
 from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import EventType, TableMapEvent
 from binlog_kaitai.reader.reader import Event
@@ -29,6 +29,7 @@ class TableMaps:
 
     def __init__(self) -> None:
         self._known: dict[int, _Known] = {}
+        self._closings = Closings()
         self._block: Block | None = None
 
     def begin(self, block: Block, pool: Pool) -> None:
@@ -46,7 +47,7 @@ class TableMaps:
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
         self._matches: dict[int, Any] = {}
         self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
-        self._closed = times_closed(block)
+        self._closed = self._closings.count(block)
         #: The names of the table maps of this block that can be read.
         self._own: list[Column] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]

@@ -22,7 +22,7 @@ from binlog_kaitai.core.grammar import (
     parse_event,
     plain_decoders,
 )
-from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.gtids import TAG, GtidSet
 from binlog_kaitai.core.transactions import mariadb_gtid, mysql_gtid, mysql_source
 from binlog_kaitai.errors import GrammarError
 
@@ -97,18 +97,44 @@ def gtid_text(event: BinlogEvent) -> str | None:
         parts = [one.value for one in body.fields.uuid.bytes]
         if max(parts) > 0xFF:
             raise GrammarError("a UUID of more than 16 bytes", field="body.content.fields.uuid")
-        uuid = bytes(parts)
-        return mysql_gtid(uuid, body.gno, body.tag) if body.gno else None
+        tag = checked_tag(body.tag, "body.content.fields.tag.text")
+        return mysql_gtid(bytes(parts), body.gno, tag) if body.gno else None
     return mysql_gtid(body.uuid, body.gno) if kind == EventType.gtid_log_event else None
 
 
 def gtid_set(data: Any) -> GtidSet:
-    """A set of GTIDs as parsed by the grammar (`gtid_set.ksy`)."""
+    """A set of GTIDs as parsed by the grammar (`gtid_set.ksy`).
+
+    Raises
+    ------
+    GrammarError
+        A tag is invalid.
+    """
     found = GtidSet()
-    for source in data.sources:
-        ranges = ((interval.start, interval.stop) for interval in source.intervals)
-        found.add_ranges(mysql_source(source.uuid, source.tag or ""), ranges)
+    for uuid, tag, intervals in gtid_sources(data):
+        found.add_ranges(mysql_source(uuid, tag), ((one.start, one.stop) for one in intervals))
     return found
+
+
+def gtid_sources(data: Any) -> list[tuple[bytes, str, Any]]:
+    """UUID, tag and intervals of each source of a GTID set; raises as :func:`gtid_set`."""
+    return [
+        (source.uuid, checked_tag(source.tag or "", "body.content.gtids"), source.intervals)
+        for source in data.sources
+    ]
+
+
+def checked_tag(tag: str, field: str) -> str:
+    """The tag of a GTID, or "" for none.
+
+    Raises
+    ------
+    GrammarError
+        No server accepts it (`Tag::from_cstring`, libs/mysql/gtid/tag.cpp).
+    """
+    if tag and not TAG.fullmatch(tag):
+        raise GrammarError(f"invalid tag '{tag}'", field=field)
+    return tag
 
 
 @lru_cache(1 << 10)

@@ -27,15 +27,21 @@ from binlog_kaitai.errors import EncryptedError, GrammarError
 #: MySQL statements lock far fewer tables than this; the bound protects against hostile logs.
 MAX_TABLE_MAPS = 16_384
 
+#: The types of events after which a log is read differently.
+FORMAT_TYPES = frozenset((EventType.format_description_event, EventType.start_encryption_event))
+
 #: The types of events that change the context.
-CONTEXT_TYPES = frozenset(
-    (EventType.format_description_event, EventType.table_map_event, EventType.start_encryption_event)
-)
+CONTEXT_TYPES = FORMAT_TYPES | {EventType.table_map_event}
 
 #: Events that end the validity of earlier table maps. Servers close their tables at the end of each
 #: statement, and a transaction begins or ends only when they are closed. Rows therefore never depend on an
 #: earlier transaction, and a log can be read from the start of any transaction.
-TABLES_CLOSE = BETWEEN | GTID_TYPES | {EventType.xid_event, EventType.xa_prepare_log_event}
+#: A transaction payload is a transaction, with table maps of its own.
+TABLES_CLOSE = (
+    BETWEEN
+    | GTID_TYPES
+    | {EventType.xid_event, EventType.xa_prepare_log_event, EventType.transaction_payload_event}
+)
 
 #: The same for these statements, matched whole; a zero byte ends the schema name that precedes them.
 CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
@@ -165,6 +171,7 @@ def key_ids(key_version: int, server_version: str) -> tuple[str, ...]:
 __all__ = [
     "CLOSING_STATEMENTS",
     "CONTEXT_TYPES",
+    "FORMAT_TYPES",
     "MAX_TABLE_MAPS",
     "TABLES_CLOSE",
     "Context",

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from binlog_kaitai.errors import UsageError
 
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
-_TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.IGNORECASE | re.ASCII)
+#: Tags as servers log them, in lower case, which they accept in either case.
+TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.ASCII)
+_TAG = re.compile(TAG.pattern, re.IGNORECASE | re.ASCII)
 # No number in a GTID has more digits than a 64-bit integer.
 _RANGE = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
 _MARIADB = re.compile(r"([0-9]{1,20})-([0-9]{1,20})-([0-9]{1,20})(?:\.\.([0-9]{1,20}))?")

@@ -5,6 +5,7 @@ Rules
 1. Memory is bounded by the largest event inside, never by the declared uncompressed size; that event is
    bounded by the size of the payload (`largest_event`).
 2. The payload must yield exactly as many bytes as it declares, and end with an event; no more is unpacked.
+3. It is part of a transaction: it contains no event after which a log is read differently.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from binlog_kaitai.core.context import FORMAT_TYPES
+from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, Framer, TailKind
-from binlog_kaitai.core.grammar import TransactionPayloadEvent
+from binlog_kaitai.core.grammar import Format, TransactionPayloadEvent
 from binlog_kaitai.errors import FramingError, GrammarError
 
 Compression = TransactionPayloadEvent.CompressionAlgorithm
@@ -35,24 +38,29 @@ _MAX_WINDOW = 1 << 27
 _FIELD = "body.content.payload"
 
 
-def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator[Frame]:
+def read_payload(body: TransactionPayloadEvent, layout: Format) -> Iterator[Frame]:
     """The events inside a transaction payload; positions count from the first uncompressed byte.
 
     Parameters
     ----------
     body
         The body of the event, as the grammar reads it.
-    binlog_version
-        Version of the log that contains the event.
+    layout
+        Layout of the log that contains the event.
 
     Raises
     ------
     GrammarError
-        The compression is unknown, the compressed bytes are damaged, or they are not complete events.
+        The compression is unknown, the compressed bytes are damaged, they are not complete events, or an
+        event among them cannot be part of a transaction.
     """
-    framer = Framer(open_payload(body), binlog_version, max_event_size=largest_event(body))
+    framer = Framer(open_payload(body), layout.binlog_version, max_event_size=largest_event(body))
     try:
-        yield from framer
+        for frame in framer:
+            kind = layout.effective_type(frame.header.type_code)
+            if kind in FORMAT_TYPES:
+                raise GrammarError(f"contains a {type_name(kind)}", field=_FIELD)
+            yield frame
     except FramingError as error:
         reason = f"at uncompressed offset {error.position}: {error.reason}"
         raise GrammarError(reason, field=_FIELD) from error

@@ -325,7 +325,7 @@ class LogReader(AbstractContextManager["LogReader"]):
         inner_context, ordinals = context.for_payload(), count()
         numbers = RowNumbers(lambda: _rows_inside(outer, layout))
         try:
-            for index, frame in enumerate(read_payload(outer.body, layout.binlog_version)):
+            for index, frame in enumerate(read_payload(outer.body, layout)):
                 event = self._take_in(outer.file, frame, inner_context, outer)
                 if layout.effective_type(event.type_code) in ROWS_TYPES:
                     event.row_numbers = numbers, next(ordinals)

@@ -73,9 +73,10 @@ def schema_of(event: Event) -> Schema:
     Raises
     ------
     GrammarError
-        The table map is missing.
+        The table map is missing, or the event is too short to contain its table ID.
     """
     if event.table_map is None:
+        _ = event.parsed  # an event that cannot be parsed has a reason of its own
         raise event.locate(
             GrammarError("the table map of these rows is missing", field="body.content.table_id")
         )

@@ -239,7 +239,7 @@ def _is_whole(frame: Frame, context: Context) -> bool:
     try:
         check_body(event)
         if isinstance(event.body, TransactionPayloadEvent):
-            for inner in read_payload(event.body, layout.binlog_version):
+            for inner in read_payload(event.body, layout):
                 check_body(Event("", inner, layout.without_checksums(), None))
         return checksum_status(frame.raw, frame.header, layout) != "bad"
     except BinlogError:

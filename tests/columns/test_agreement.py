@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.columns.kernel import compile as kernels_of
-from binlog_kaitai.core.grammar import EventType, header_length
-from tests.columns.log_maker import LogMaker, events_of
+from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_length, header_offset
+from binlog_kaitai.sources.source import Source
+from tests.columns.log_maker import LogMaker, events_of, placed
 from tests.columns.samples import Sample, inner_events
 from tests.columns.support import by_columns, by_reader, use_plain_kernels
 from tests.columns.test_rows_corpus import by_columns as values_by_columns
@@ -20,6 +23,7 @@ from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
 from tests.grammar.row_bytes import field, table_map_bytes
+from tests.render.dump_ways import printed
 from tools.fuzz.mutants import mutant
 
 _COUNT = 50
@@ -145,3 +149,75 @@ def test_ascii_bytes_that_are_no_text_of_utf16_are_bytes(tmp_path: Path) -> None
         '{"c1": {"hex": "6166746572"}}', '{"c1": "ab"}', '{"c1": "a\\n"}', '{"c1": ""}', '{"c1": null}',
     ]  # fmt: skip
     assert disagreement(log) is None
+
+
+@pytest.mark.parametrize("small", [0, 4 << 20])
+@pytest.mark.parametrize("after", [0, 1])
+@pytest.mark.parametrize("inside", ["", "m", "r", "mr"])
+@pytest.mark.parametrize("before", ["", "m"])
+def test_table_maps_are_valid_inside_a_payload_or_outside(
+    before: str, inside: str, after: int, small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A payload is a transaction with its own table maps; none before or inside it is valid after it."""
+    monkeypatch.setattr(payloads, "_SMALL", small)
+    sample = Sample(case("mysql-9.7", "payloads").logs[0])
+    number, data = next(iter(sample.payloads.items()))
+    at = next(at for at, kind in inner_events(data) if kind == EventType.table_map_event)
+    ends = [*(begin for begin, _ in inner_events(data) if begin > at), len(data)]
+    one = {"m": data[at : ends[0]], "r": data[ends[0] : ends[1]]}
+    assert one["r"][header_offset("type_code")] in ROWS_TYPES
+    room = bytes(4 * sample.layout.is_checksummed)
+    maker = LogMaker(sample.layout)
+    maker.add(sample.head, as_is=True)
+    maker.add_all(one[letter] + room for letter in before)
+    maker.add(sample.with_payload(sample.events[number], b"".join(one[letter] for letter in inside)))
+    maker.add_all([one["r"] + room] * after)
+    log = maker.write(tmp_path / "binlog.000001")
+    is_whole = not after and inside != "r"
+    assert (not scan(Source.of_path(str(log)), is_thorough=True).damages) == is_whole
+    assert disagreement(log) is None
+
+
+@pytest.mark.parametrize("kind", [EventType.write_rows_event_v1, EventType.write_rows_event])
+@pytest.mark.parametrize("size", range(8))
+def test_rows_that_end_in_their_fixed_part(kind: EventType, size: int, tmp_path: Path) -> None:
+    """Without a whole table ID it is unknown which table map is missing: the event ends early."""
+    rows = bytes.fromhex("070000000000 0100 0200 01 ff 00")[:size]
+    log = log_of_rows(
+        tmp_path, "mysql-5.6", (EventType.table_map_event, table_map_bytes([3])), (kind, rows)
+    )
+    assert disagreement(log) is None
+    (damage,) = scan(Source.of_path(str(log))).damages
+    assert "ends early" in damage.reason
+
+
+@pytest.mark.parametrize("small", [0, 4 << 20])
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("kind", ["head", "broken", "START_ENCRYPTION_EVENT"])
+def test_a_payload_contains_no_event_that_changes_the_format(
+    kind: str, number: int, small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever else is wrong with such an event, the payload is where the damage is."""
+    monkeypatch.setattr(payloads, "_SMALL", small)
+    sample = Sample(case("mysql-9.7", "payloads").logs[0])
+    at, data = next(iter(sample.payloads.items()))
+    header = bytearray(sample.head[: header_length(4)])
+    if kind == "START_ENCRYPTION_EVENT":
+        header[header_offset("type_code")] = EventType.start_encryption_event
+    broken = placed(bytes(header) + bytes(4), 0, sample.layout.without_checksums())
+    raw = sample.head if kind == "head" else broken
+    begin = [begin for begin, _ in inner_events(data)][number]
+    maker = LogMaker(sample.layout)
+    maker.add(sample.head, as_is=True)
+    maker.add_all(sample.events[:at])
+    position = len(maker.data)
+    maker.add(sample.with_payload(sample.events[at], data[:begin] + raw + data[begin:]))
+    maker.add_all(sample.events[at + 1 :])
+    log = maker.write(tmp_path / "binlog.000001")
+    assert disagreement(log) is None
+    (damage,) = scan(Source.of_path(str(log))).damages
+    assert (damage.position, damage.event_type) == (position, "TRANSACTION_PAYLOAD_EVENT")
+    name = "START_ENCRYPTION_EVENT" if kind == "START_ENCRYPTION_EVENT" else "FORMAT_DESCRIPTION_EVENT"
+    assert damage.reason == f"contains a {name}"
+    for verbose in (0, 2):
+        assert printed(log, tmp_path, verbose=verbose)[1] == str(damage)

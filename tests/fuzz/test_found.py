@@ -11,6 +11,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.text.printed_values import put_integer
+from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
@@ -116,29 +117,56 @@ def test_repair_takes_no_compressed_transaction_that_cannot_be_opened(tmp_path: 
     assert any(one.start <= at < one.stop for one in done.lost)
 
 
-def test_a_uuid_of_numbers_that_are_no_bytes_is_damage_for_verify_too(tmp_path: Path) -> None:
-    """Every entry refuses the tagged GTID event; `verify` names it there, and `repair` leaves it out."""
+@pytest.mark.parametrize(
+    ("leaf", "field"),
+    [("].next_1", "body.content.fields.uuid"), ("fields.tag.text", "body.content.fields.tag.text")],
+)
+@pytest.mark.parametrize("byte", [b"\x7f", b"\n", b"-", b"A"])
+def test_a_gtid_that_no_server_writes_is_damage_for_every_reader(
+    leaf: str, field: str, byte: bytes, tmp_path: Path
+) -> None:
+    """A UUID with numbers above 255, or a tag of other characters: `repair` leaves the event out."""
     source = case("mysql-9.7", "gtid_tags").logs[0]
     layout, groups = events_of(source)
     event = next(one for one in bk.open(source) if one.type == "GTID_TAGGED_LOG_EVENT")
-    place = next(leaf.offset for leaf in dissect(event).leaves if leaf.path.endswith("].next_1"))
+    place = next(one.offset for one in dissect(event).leaves if one.path.endswith(leaf))
+    damaged = event.raw[:place] + (b"\xff" if "uuid" in field else byte) + event.raw[place + 1 :]
     log, alone = LogMaker(layout), LogMaker(layout)
-    alone.add_all([groups[0][0], event.raw[:place] + b"\xff" + event.raw[place + 1 :]])
+    alone.add_all([groups[0][0], damaged])
     with pytest.raises(bk.BinlogError, match=f"position {len(groups[0][0]) + 4}, GTID_TAGGED_LOG_EVENT"):
         read_log_header(str(alone.write(tmp_path / "binlog.000002")))
     for raw in (raw for group in groups for raw in group):
-        log.add(raw[:place] + b"\xff" + raw[place + 1 :] if raw == event.raw else raw)
+        log.add(damaged if raw == event.raw else raw)
     path = log.write(tmp_path / "binlog.000001")
     found = scan(Source.of_path(str(path))).damages
     assert [(one.position, one.event_type, one.field) for one in found] == [
-        (event.position, event.type, "body.content.fields.uuid")
+        (event.position, event.type, field)
     ]
-    for read in (bk.read_events, bk.read_changes, bk.read_transactions):
+    for read in (bk.open, bk.read_events, bk.read_changes, bk.read_transactions):
         with pytest.raises(bk.BinlogError) as caught:
-            read(path).read_all()
+            list(read(path))
         assert str(caught.value) == str(found[0])
     done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"))
     assert [(one.start, one.stop) for one in done.lost] == [(event.position, event.end_position)]
+
+
+@pytest.mark.parametrize("byte", [b"\x7f", b"-"])
+def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: bytes, tmp_path: Path) -> None:
+    source = case("mysql-9.7", "gtid_tags").logs[1]
+    event = next(one for one in bk.open(source) if one.type == "PREVIOUS_GTIDS_LOG_EVENT")
+    layout, groups = events_of(source)
+    log = LogMaker(layout)
+    log.add_all([raw.replace(b"tag1", b"tag" + byte) if raw == event.raw else raw for raw in groups[0]])
+    path = log.write(tmp_path / "binlog.000001")
+    found = scan(Source.of_path(str(path))).damages
+    assert [(one.position, one.event_type, one.field) for one in found] == [
+        (event.position, event.type, "body.content.gtids")
+    ]
+    for read in (lambda: bk.read_events(path).read_all(), lambda: logged_gtids(path)):
+        with pytest.raises(bk.BinlogError) as caught:
+            read()
+        assert str(caught.value) == str(found[0])
+    assert printed(path, tmp_path)[1] == str(found[0])
 
 
 def test_rows_whose_fractions_the_log_does_not_tell_are_not_called_damage(tmp_path: Any) -> None:

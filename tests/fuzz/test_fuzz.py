@@ -11,13 +11,16 @@ import pytest
 
 from binlog_kaitai.core.framing import Framer
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.sources.source import Source
-from tools.fuzz import bases, mutations, nested, statements
+from binlog_kaitai.errors import EncryptedError
+from binlog_kaitai.sources.source import MAGIC, Source
+from tests.corpus_files import CORPUS
+from tools.fuzz import bases, mutations, nested, reading, remaking, statements
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number
 from tools.fuzz.findings import Finding, read
 from tools.fuzz.mutants import mutant
 from tools.fuzz.outcome import Problem
+from tools.fuzz.run import Run
 
 ROOT = Path(__file__).parents[2]
 
@@ -109,6 +112,16 @@ def test_a_payload_is_packed_again_with_its_sizes() -> None:
             break
     with Source.of_bytes(draft.log()).open() as stream:
         assert len(list(Framer.of_file(stream))) == len(draft.items)
+
+
+def test_repair_may_name_a_missing_key_after_a_start_that_verify_ends_at(tmp_path: Path) -> None:
+    data = (CORPUS / "encrypted/mariadb-11.8/binlog.000002").read_bytes()
+    run = Run("start", MAGIC + data[-40:] + data[len(MAGIC) :], tmp_path)
+    reading.thorough(run)
+    remaking.repair(run)
+    reading.blind(run)
+    assert isinstance(run.outcomes["repair"].error, EncryptedError)
+    assert run.problems == []
 
 
 def test_a_finding_can_be_replayed(tmp_path: Path) -> None:

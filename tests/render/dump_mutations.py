@@ -127,7 +127,7 @@ def _with_inner(chance: random.Random, raw: bytes, layout: Format) -> bytes:
     """A payload with changed events inside, which unpacks as it says."""
     try:
         body: Any = parse_event(raw, EventType.transaction_payload_event, layout).body.content
-        inner = [frame.raw for frame in read_payload(body, layout.binlog_version)]
+        inner = [frame.raw for frame in read_payload(body, layout)]
     except BinlogError:
         return raw  # a mutation before has seen to it
     plain = layout.without_checksums()

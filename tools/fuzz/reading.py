@@ -167,8 +167,8 @@ def blind(run: Run) -> None:
     refused: dict[int | None, list[tuple[str, BinlogError]]] = {}
     for name, outcome in run.outcomes.items():
         error = outcome.refusal
-        if name == "follow" and isinstance(error, EncryptedError):
-            continue  # it refuses what the server will write next; `verify` judges what is there
+        if isinstance(error, EncryptedError) and (name == "follow" or (name == "repair" and 0 in offsets)):
+            continue  # of what the server will write next, or of what follows a start that `verify` ends at
         if error is not None and run.is_of_log(error) and error.position not in offsets:
             refused.setdefault(error.position, []).append((name, error))
     found = ", ".join(map(str, report.damages)) or "ok"

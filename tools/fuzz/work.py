@@ -28,6 +28,10 @@ from tools.fuzz.outcome import Problem
 #: Seconds without a word from a process, after which it counts as hanging in machine code.
 _SILENCE = 600
 
+#: Unreachable objects are freed after this many logs. Those of a reader hold 4 MiB, but Python counts only
+#: objects: it would keep so many that the process runs out of address space.
+_LOGS_TO_COLLECT = 200
+
 _MEMORY = Path("/dev/shm")
 
 #: The number of a mutant that is begun, or with a finding.
@@ -106,9 +110,11 @@ def _process(plan: Plan, number: int, words: Any) -> None:
     known: set[str] = set()
     end = time.monotonic() + plan.seconds
     try:
-        for at in range(number, plan.logs, plan.jobs):
+        for count, at in enumerate(range(number, plan.logs, plan.jobs), 1):
             if time.monotonic() > end:
                 break
+            if count % _LOGS_TO_COLLECT == 0:
+                gc.collect()
             words.put(("begin", number, at, None))
             found = mutant(plan.name(at))
             for problem in problems_of(found, folder, leaves_none_out=plan.leaves_none_out):

@@ -204,6 +204,8 @@ def _large_payload(block: Block, row: int, body: Any, block_size: int) -> Iterat
         limits: dict[str, Any] = {"block_size": block_size, "max_event_size": largest_event(body)}
         reader = BlockReader(open_payload(body), context, name=block.file, **limits)
         for inner in reader:
+            if inner.is_special:
+                break  # `read_payload` says why it cannot be here
             count += len(inner)
             yield inner
         is_whole = reader.tail is not None and reader.tail.kind is TailKind.NOTHING
@@ -216,7 +218,7 @@ def _large_payload(block: Block, row: int, body: Any, block_size: int) -> Iterat
     # What is wrong is told by the reader, in its own words; it may also have got on a little further.
     frames: list[bytes] = []
     try:
-        for number, one in enumerate(read_payload(body, block.layout.binlog_version)):
+        for number, one in enumerate(read_payload(body, block.layout)):
             if number < count:
                 continue
             frames.append(one.raw)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -26,15 +26,9 @@ from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, S
 from binlog_kaitai.columns.blocks.mapped import LONG, bytes_remaining, map_next
 from binlog_kaitai.columns.blocks.prefetch import prefetch
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, PENDING
-from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.context import FORMAT_TYPES, Context
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_start
-from binlog_kaitai.core.grammar import (
-    EventType,
-    Format,
-    header_length,
-    header_offset,
-    read_header,
-)
+from binlog_kaitai.core.grammar import Format, header_length, header_offset, read_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End, classify_end
@@ -55,8 +49,6 @@ MAX_EVENTS = 1 << 17
 #: A block ends before its last event only where no more than this part of it is left for the next one.
 _READ_AGAIN = 8
 
-_SPECIAL = (EventType.format_description_event, EventType.start_encryption_event)
-
 
 class BlockReader:
     """The blocks of one stream, in order.
@@ -69,7 +61,7 @@ class BlockReader:
         What is known before the event.
     position
         Offset of the event in the file.
-    ahead
+    peeked
         Bytes already taken from the stream.
     block_size, max_events
         Most bytes, if no event is longer, and most events of a block.
@@ -370,16 +362,16 @@ class _Rest(io.RawIOBase):
         return self._stream.read(size)
 
 
-@cache
+@lru_cache
 def _is_gtid(layout: Format) -> Any:
     """For each type code, whether an event of that type is a GTID event."""
     return np.array([layout.effective_type(code) in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
 
-@cache
+@lru_cache
 def _special_types(layout: Format, *, everything: bool) -> Any:
     """For each type code, whether an event of that type is a block of its own."""
-    kinds = [everything or layout.effective_type(code) in _SPECIAL for code in range(256)]
+    kinds = [everything or layout.effective_type(code) in FORMAT_TYPES for code in range(256)]
     return np.array(kinds, dtype=np.bool_)
 
 

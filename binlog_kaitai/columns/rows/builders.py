@@ -19,7 +19,7 @@ from binlog_kaitai.columns.rows.fused_columns import Values, Way, read_together
 from binlog_kaitai.columns.rows.time_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values import ZeroDate, text_form
 from binlog_kaitai.values.schema import Column
 
@@ -94,18 +94,23 @@ def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null")
 
     Raises
     ------
-    GrammarError
+    BinlogError
         A zero date where `zero_dates` is ``"error"``.
     """
     if isinstance(value, ZeroDate) and zero_dates != "text":
         if zero_dates == "error":
-            raise GrammarError(f"invalid date: {value}")
+            raise _refused(value)
         return None
     if pa.types.is_string(kind) and value is not None:
         return strings.escaped(value) if isinstance(value, bytes) else plain(text_form(value, column))
     if pa.types.is_decimal(kind) and isinstance(value, int):
         return Decimal(value)
     return value
+
+
+def _refused(date: Any) -> BinlogError:
+    """The error for a zero date: servers log such dates, so the log is not damaged."""
+    return BinlogError(f"invalid date: {date}")
 
 
 def _as_it_is(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
@@ -175,7 +180,7 @@ def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     rows = np.flatnonzero(states == ZERO)
     if zero_dates == "error":
         row = rows[:1]
-        raise CellError(int(row[0]), GrammarError(f"invalid date: {cells.by_reader(row)[0]}"))
+        raise CellError(int(row[0]), _refused(cells.by_reader(row)[0]))
     valid = cells.valid & (states == FINE)
     bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
     return pa.Array.from_buffers(kind, len(cells), [bits, found.buffers()[1]])

@@ -103,7 +103,7 @@ class Cells:
             if raw not in made:
                 try:
                     made[raw] = convert(self._value(raw))
-                except GrammarError as error:
+                except BinlogError as error:
                     raise CellError(row, error) from error
             found.append(made[raw])
         return found

@@ -92,6 +92,7 @@ class Tables:
     def __init__(self, definitions: Definitions) -> None:
         self.definitions = definitions
         self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
+        self._closings = Closings()
         self._tables: dict[tuple[bytes, bool], tuple[int, Table | BinlogError]] = {}
         self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block that cannot be read
         self.validator = BodyValidator()  # of what rows events say besides their rows
@@ -110,12 +111,12 @@ class Tables:
         The distinct tables, or why one cannot be read, and for each event the number of its own, -1 for none.
         """
         self.failures = []
+        framing = framing_statements(block)
+        closed = self._closings.count(block, framing)
         if block.is_special:
             self._known.clear()
             return [], np.full(len(rows), -1, dtype=np.int64)
-        framing = framing_statements(block)
         maps, own_ids, made, which = self._read_maps(block, framing)
-        closed = times_closed(block, framing)
         earlier = list(self._known)
         # An earlier block's table maps stand before this block's first event.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
@@ -209,18 +210,33 @@ def placed_error(error: BinlogError, event: Event) -> BinlogError:
     return event.locate(type(error)(error.reason, field=error.field))
 
 
-def times_closed(block: Block, framing: Any = None) -> Any:
-    """How often tables were closed in a block, up to each of its events, int64.
+class Closings:
+    """Finds where tables are closed, in one block of a file after another."""
 
-    Parameters
-    ----------
-    framing
-        What `framing_statements` gives, where that is known.
-    """
-    framing = framing_statements(block) if framing is None else framing
-    closes = _CLOSES[block.types]
-    closes[block.rows_of(EventType.query_event)[framing]] = True
-    return np.cumsum(closes)
+    def __init__(self) -> None:
+        self._is_after_payload = False
+
+    def count(self, block: Block, framing: Any = None) -> Any:
+        """How often tables were closed in a block, up to each of its events, int64.
+
+        Parameters
+        ----------
+        framing
+            What `framing_statements` returns, if that is known.
+        """
+        framing = framing_statements(block) if framing is None else framing
+        closes = _CLOSES[block.types]
+        closes[block.rows_of(EventType.query_event)[framing]] = True
+        if self._is_after_payload or EventType.transaction_payload_event in block.counts:
+            self._close_after_payloads(block, closes)
+        return np.cumsum(closes)
+
+    def _close_after_payloads(self, block: Block, closes: Any) -> None:
+        """Close the tables of each payload at the event that follows the payload in the log itself."""
+        is_of_log = np.ones(len(block), dtype=np.bool_) if block.holders is None else block.holders < 0
+        opens = block.types[is_of_log] == EventType.transaction_payload_event
+        closes[is_of_log] |= np.append(self._is_after_payload, opens[:-1])[: len(opens)]
+        self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
 
 
 def in_force(found: Any, offsets: Any, rows: Any, closed: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -11,14 +10,12 @@ from numpy.typing import NDArray
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.gtids import TAG
 from binlog_kaitai.core.transactions import mysql_source
 
 _KIND = EventType.gtid_tagged_log_event
 _UUID, _TAG = "fields.uuid.bytes.value", "fields.tag.text"
 _UUID_SIZE = 16
-
-#: What servers allow in a tag; anything else is the reader's to show.
-_PLAIN = re.compile(rb"[a-z0-9_]*")
 
 
 class TaggedGtids(NamedTuple):
@@ -56,8 +53,9 @@ class TaggedGtids(NamedTuple):
             start = int(tags[index])
             tag = bytes(block.data[start : start + int(lengths[index])])
             uuid = bytes(uuids[index * _UUID_SIZE : (index + 1) * _UUID_SIZE])
-            if _PLAIN.fullmatch(tag) is None:
+            text = tag.decode("latin-1")
+            if text and TAG.fullmatch(text) is None:
                 fits[codes == number] = False
-                tag = b""
-            sources.append(mysql_source(uuid, tag.decode()))
+                text = ""
+            sources.append(mysql_source(uuid, text))
         return cls(sources, codes, numbers, fits)

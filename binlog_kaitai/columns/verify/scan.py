@@ -267,14 +267,15 @@ class _Scan:
         if self._report.previous_gtids is not None or not rows:
             return None
         row, previous = min(rows), GtidSet()
+        event = block.event(row)
         try:
-            body: Any = block.event(row).body
+            body: Any = event.body
+            if block.types[row] == EventType.previous_gtids_log_event:
+                previous = gtid_set(body.gtids)
         except BinlogError as error:
-            damages.append(error)
+            damages.append(event.locate(error))
             return row
-        if block.types[row] == EventType.previous_gtids_log_event:
-            previous = gtid_set(body.gtids)
-        else:
+        if block.types[row] != EventType.previous_gtids_log_event:
             for gtid in body.gtids:
                 previous.add(mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number))
         self._report.previous_gtids = previous

@@ -23,7 +23,7 @@ from binlog_kaitai.columns.views.change_schemas import (
     own_columns,
 )
 from binlog_kaitai.columns.views.where import Where
-from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
+from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.reader.rows import Row, rows_of
 from binlog_kaitai.values import Value
 from binlog_kaitai.values.schema import Column
@@ -158,7 +158,7 @@ def reader_batches(
             if (column := own.get(field.name)) is not None:
                 try:
                     columns[field.name] = _of_images(images, column, field.type, zero_dates)
-                except GrammarError as error:
+                except BinlogError as error:
                     raise event.locate(_placed(error, table, column.name)) from error
             elif field.name == CHANGE_TYPE:
                 columns[field.name] = change_types(np.array(changes))

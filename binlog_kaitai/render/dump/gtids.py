@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from binlog_kaitai.core.adapter import gtid_sources
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import encode
 
@@ -65,9 +66,8 @@ def _known(version: int | None, undefined: int) -> int:
 
 def commented_set(body: Any) -> bytes:
     """A GTID set in comment lines."""
-    sources = [(one.uuid, one.tag or "", one.intervals) for one in body.gtids.sources]
     found = []
-    for uuid, group in groupby(sources, key=lambda one: one[0]):
+    for uuid, group in groupby(gtid_sources(body.gtids), key=lambda one: one[0]):
         digits = uuid.hex()
         text = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
         for _, tag, intervals in group:

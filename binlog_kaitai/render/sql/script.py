@@ -380,8 +380,8 @@ def _several(texts: Any, count: int) -> Any:
 
 
 def _plain_texts(texts: Any) -> Any:
-    """Texts for comments: a tag of a damaged event may be any text."""
-    if pc.all(pc.string_is_ascii(texts.view(pa.string()))).as_py() is not False:
+    """Texts for comments, as printable ASCII."""
+    if not pc.any(pc.match_substring_regex(texts, "[^ -~]")).as_py():
         return texts
     known = [None if one is None else one.decode("utf-8", "surrogateescape") for one in texts.to_pylist()]
     return pa.array([one and plain(one).encode() for one in known], pa.binary())

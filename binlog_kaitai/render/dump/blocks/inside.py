@@ -90,10 +90,6 @@ def dress_of(outer: Block) -> Dress:
     """A function that converts the inner events of a block to the form the client sees."""
 
     def dress(inner: Block, _: Any) -> Block:
-        if inner.layout != outer.layout.without_checksums() or inner.is_special:
-            # An inner event changed the format: servers never write that, so the event reader handles it.
-            inner.is_special = True
-            return inner
         if not outer.layout.is_checksummed:
             return inner
         sizes = inner.sizes + CHECKSUM_SIZE
@@ -123,7 +119,7 @@ def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Even
         The event is a table map that cannot be parsed.
     """
     raw, layout = piece.raw(row), piece.layout
-    if outer.layout.is_checksummed and not piece.is_special:
+    if outer.layout.is_checksummed:
         raw = resized(raw[:-CHECKSUM_SIZE], len(raw) - CHECKSUM_SIZE)
         layout = layout.without_checksums()
     header = read_header(raw, outer.layout.binlog_version)
