@@ -8,7 +8,6 @@ Offsets are those in the log that is made; errors name file, page and record, to
 
 from __future__ import annotations
 
-import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple, TypeVar, cast
@@ -79,6 +78,8 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
 
 def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
     """A temporary file with the bytes of one, which is closed."""
+    import tempfile
+
     header_bytes = read_up_to(raw, HEADER_SIZE - len(start), start)
     header = read_header(header_bytes)
     most = max(header.num_pages << header.page_size_bits, _USUAL_SIZE)

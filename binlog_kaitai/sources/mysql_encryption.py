@@ -7,7 +7,6 @@ Offsets are those of the plain log, which are also the server's.
 from __future__ import annotations
 
 import io
-from hashlib import sha512
 from typing import Any, BinaryIO, cast
 
 from binlog_kaitai.core.framing import MAGIC, holds_events, read_up_to
@@ -16,14 +15,14 @@ from binlog_kaitai.core.grammar import (
     detect_version,
     header_length,
     parse_structure,
+    sizes,
 )
 from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
 from binlog_kaitai.sources.ciphers import counter_decryptor, decrypt_chain
 from binlog_kaitai.sources.keys import Keys, find_keys
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
 
-#: Size of the header in bytes, whatever its fields take of it (`Rpl_encryption_header::HEADER_SIZE`).
-HEADER_SIZE = 512
+_HEADER_SIZE = sizes.EncryptionHeader.HEADER_LENGTH
 
 #: Of an AES block in bytes, and what the counter takes of it.
 _BLOCK, _COUNTER = 16, 8
@@ -49,7 +48,7 @@ def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
     GrammarError
         The header is damaged.
     """
-    header = read_up_to(raw, HEADER_SIZE - len(start), start)
+    header = read_up_to(raw, _HEADER_SIZE - len(start), start)
     key_id, password, vector = _fields(header)
     candidates = find_keys(keys, key_id)
     if not candidates:
@@ -58,6 +57,8 @@ def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
             " (--keyring FILE) or give the key (--key ID=HEX)",
             position=0,
         )
+    from hashlib import sha512
+
     peeked = read_up_to(raw, _START)
     for key in candidates:
         digest = sha512(decrypt_chain(key, vector, password)).digest()
@@ -72,8 +73,8 @@ def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
 def _fields(header: bytes) -> tuple[str, bytes, bytes]:
     """Id of the key, the encrypted password and its initialization vector."""
     try:
-        if len(header) < HEADER_SIZE:
-            raise GrammarError(f"the file ends inside the header of {HEADER_SIZE} bytes")
+        if len(header) < _HEADER_SIZE:
+            raise GrammarError(f"the file ends inside the header of {_HEADER_SIZE} bytes")
         fields = parse_structure(EncryptionHeader, header).fields
         found: dict[Any, Any] = {one.type: one.value for one in fields}
         key_id = found[_FieldType.key_id].name
@@ -119,7 +120,7 @@ class CounterStream(Layer):
             if not self._raw.seekable():
                 raise io.UnsupportedOperation("the stream cannot seek")
             self._next = position - position % _BLOCK
-            self._raw.seek(HEADER_SIZE + self._next)
+            self._raw.seek(_HEADER_SIZE + self._next)
             self._decryptor = self._decryptor_at(self._next)
             self._size = LEAST_CHUNK
         start, data = self._next, read_up_to(self._raw, self._size)
@@ -128,6 +129,6 @@ class CounterStream(Layer):
         return start, memoryview(self._decryptor.update(data))
 
     def _find_size(self) -> int:
-        size = self._raw.seek(0, io.SEEK_END) - HEADER_SIZE
-        self._raw.seek(HEADER_SIZE + self._next)
+        size = self._raw.seek(0, io.SEEK_END) - _HEADER_SIZE
+        self._raw.seek(_HEADER_SIZE + self._next)
         return max(size, 0)
