@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
@@ -19,13 +19,11 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.spark.interpreter import spare_modules
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class SpanPartition(InputPartition):
