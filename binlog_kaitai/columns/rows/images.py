@@ -304,9 +304,8 @@ def _pieces(found: Found) -> Iterator[Found]:
     offsets = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
     steps = np.arange(offsets[0], offsets[-1], _MAX_BYTES)[1:]
     boundaries = np.searchsorted(offsets, steps)
-    boundaries = distinct_values(
-        boundaries + (found.changes[np.minimum(boundaries, len(offsets) - 1)] == AFTER)
-    )
+    is_second = found.changes[np.minimum(boundaries, len(offsets) - 1)] == AFTER
+    boundaries = distinct_values(boundaries + is_second)
     limits = [0, *boundaries[(boundaries > 0) & (boundaries < len(offsets))].tolist(), len(offsets)]
     for begin, end in pairwise(limits):
         yield found.part(begin, end)
