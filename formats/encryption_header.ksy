@@ -29,8 +29,13 @@ seq:
     repeat-until: _.type == field_type::terminator
     doc: What the header says, up to a zero byte.
   - id: padding
-    size-eos: true
+    size: header_length - _io.pos
     doc: Zero bytes up to the header's end.
+instances:
+  header_length:
+    -orig-id: Rpl_encryption_header::HEADER_SIZE
+    value: 512
+    doc: Length of the header in bytes, whatever its fields take of it.
 types:
   field:
     doc: One thing that the header says.

@@ -73,10 +73,12 @@ def command(
     from binlog_kaitai.columns.views.row_objects import page_lines, write_rows
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.row_listing import form_of
-    from binlog_kaitai.render.sql import RowChoice, Wanted
 
-    wanted = Wanted.of(operation=operation, where=where, column=column)
-    choice = RowChoice(wanted) if wanted else None
+    choice = None
+    if operation or column or where is not None:
+        from binlog_kaitai.render.sql import RowChoice, Wanted
+
+        choice = RowChoice(Wanted.of(operation=operation, where=where, column=column))
     origins = [name for name in show if name != "gtid"]
     form, heading = form_of(output, show)
 

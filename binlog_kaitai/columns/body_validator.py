@@ -15,7 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernel.byte_kernels import hash_ranges
-from binlog_kaitai.columns.rows.groups import group_ranges
+from binlog_kaitai.columns.rows.groups import distinct_values, group_ranges
 from binlog_kaitai.core.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
 from binlog_kaitai.errors import BinlogError
 
@@ -54,7 +54,7 @@ class BodyValidator:
             chosen = np.flatnonzero(accepted)
             starts, ends = starts[chosen], starts[chosen] + lengths[chosen]
             groups = _groups(block.data, starts, ends)
-            for group in np.unique(groups).tolist() if groups.any() else [0][: len(groups)]:
+            for group in distinct_values(groups).tolist() if groups.any() else [0][: len(groups)]:
                 content = bytes(block.data[starts[group] : ends[group]])
                 if not self._follows(block, kind, int(chosen[group]), content):
                     accepted[chosen[groups == group]] = False

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.fixed_fields import FixedNumbers
 from binlog_kaitai.columns.kernel.byte_kernels import lengths_to_zero, read_numbers
 from binlog_kaitai.columns.kernel.compile import Kernel, kernel
@@ -330,8 +331,6 @@ def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
 
 def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any = None) -> Any:
     """One of a few ranges of UTF-8 for each choice, as an Arrow array; null where `valid` is false."""
-    import pyarrow as pa
-
     choices = choices.astype(np.int64, copy=False)
     offsets = np.empty(len(choices) + 1, dtype=np.int32)
     out = np.empty(int(lengths.take(choices).sum()), dtype=np.uint8)

@@ -15,7 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool, plain
-from binlog_kaitai.columns.rows.groups import group_ranges
+from binlog_kaitai.columns.rows.groups import distinct_values, group_ranges
 from binlog_kaitai.columns.table_maps import decode
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.core.event_types import type_name
@@ -85,9 +85,11 @@ class Unmatched:
         self._look_at_offsets(block)
         header = block.header
         if self._left["event type"]:
-            self._found("event type", (type_name(kind) for kind in np.unique(block.types[:limit]).tolist()))
+            self._found(
+                "event type", (type_name(kind) for kind in distinct_values(block.types[:limit]).tolist())
+            )
         if self._left["server id"]:
-            self._found("server id", np.unique(header.numbers("server_id")[:limit]).tolist())
+            self._found("server id", distinct_values(header.numbers("server_id")[:limit]).tolist())
         if self._left["table"] or self._left["database"]:
             self._look_at_names(block, limit)
         if gtids is not None and self._single & {"include_gtids", "exclude_gtids"}:
@@ -206,7 +208,7 @@ def _table_names(block: Block, limit: int) -> Iterator[str]:
     (starts, lengths), (begins, sizes) = (
         [values[chosen] for values in body.ranges(name)] for name in ("schema_name", "table_name")
     )
-    for at in np.unique(group_ranges(block.data, starts, begins + sizes)).tolist():
+    for at in distinct_values(group_ranges(block.data, starts, begins + sizes)).tolist():
         schema, table = (
             decode(bytes(block.data[start : start + size]))
             for start, size in ((starts[at], lengths[at]), (begins[at], sizes[at]))
@@ -221,5 +223,5 @@ def _schemas(block: Block, kind: EventType, limit: int) -> Iterator[str]:
     body = block.body(kind)
     chosen = np.flatnonzero(body.fits & (block.rows_of(kind) < limit))
     starts, lengths = (values[chosen] for values in body.ranges("schema_name"))
-    for at in np.unique(group_ranges(block.data, starts, starts + lengths)).tolist():
+    for at in distinct_values(group_ranges(block.data, starts, starts + lengths)).tolist():
         yield decode(bytes(block.data[starts[at] : starts[at] + lengths[at]]))

@@ -25,6 +25,7 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     header_struct,
     read_header,
+    sizes,
 )
 from binlog_kaitai.errors import (
     AnotherLogError,
@@ -35,8 +36,7 @@ from binlog_kaitai.errors import (
 )
 
 #: The first four bytes of a binary log, plain and encrypted (`BINLOG_MAGIC`, sql/rpl_log_encryption.h).
-MAGIC = b"\xfebin"
-ENCRYPTED_MAGIC = b"\xfdbin"
+MAGIC, ENCRYPTED_MAGIC = sizes.MysqlBinlog.MAGIC, sizes.EncryptionHeader.MAGIC
 
 _STEP = 1 << 20
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from binlog_grammar import masks, plain_decoders
+from binlog_grammar import masks, plain_decoders, sizes
 from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.binlog_event import BinlogEvent
 from binlog_grammar.column_types import ColumnTypes
@@ -51,7 +51,6 @@ __all__ = [
     "ENUMS",
     "LAYOUTS",
     "POSITION_MASK",
-    "SEEK_FOOTER_SIZE",
     "UNKNOWN_BODY",
     "BinlogEvent",
     "ColumnType",
@@ -91,6 +90,7 @@ __all__ = [
     "parse_structure",
     "plain_decoders",
     "read_header",
+    "sizes",
     "trace_encryption_header",
     "trace_event",
     "walk_over",
@@ -100,7 +100,7 @@ EventType = BinlogEnums.EventType
 ColumnType = ColumnTypes.ColumnType
 TableMapField = TableMapMetadata.FieldType
 #: Length of the checksum at the end of an event that has one, in bytes.
-CHECKSUM_SIZE = 4
+CHECKSUM_SIZE = sizes.BinlogEvent.CHECKSUM_SIZE
 
 show("binlog_grammar.")
 _TABLE_ID_ROOM = 16  # longer than any table ID
@@ -337,9 +337,6 @@ def parse_packet(data: bytes, *, has_semi_sync: bool = False) -> StreamPacket:
     """Parse a message in a server's stream that is not an event: the end of the stream, or an error."""
     parameters = Format.of_version(4).parameters(0, None)
     return parse_structure(partial(StreamPacket, has_semi_sync, *parameters), data)
-
-
-SEEK_FOOTER_SIZE = 9  # of `ZstdSeekTable.Footer`, in bytes
 
 
 #: Types of events that contain row images and therefore refer to a table map.

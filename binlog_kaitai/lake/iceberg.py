@@ -13,9 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.columns.parquet.folder import PartWriter
 from binlog_kaitai.columns.views.change_schemas import untaken_name
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError

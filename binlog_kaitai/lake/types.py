@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
-
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD
 from binlog_kaitai.lake import DATE

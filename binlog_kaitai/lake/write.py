@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from binlog_kaitai.arrow import pa, pc, pq
 from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.parquet.folder import PartWriter, folder_name, write_view
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.images import Program
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
@@ -288,7 +287,7 @@ def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBa
         return
     days = numbers.to_numpy(zero_copy_only=False)
     days = np.where(np.isnan(days), np.nan, days // _DAY) if days.dtype.kind == "f" else days // _DAY
-    for day in np.unique(days).tolist():
+    for day in distinct_values(days).tolist():
         is_of_day = np.isnan(days) if day != day else days == day
         yield _date(day), batch.filter(pa.array(is_of_day))
 

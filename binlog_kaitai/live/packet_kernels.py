@@ -9,15 +9,15 @@ import numpy as np
 from binlog_kaitai.columns.kernel.byte_kernels import read_u4
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy
+from binlog_kaitai.core.grammar import sizes
 
 #: Why `unpack` stopped: the next packet is not whole yet; it is not a plain event; there is no room for it;
 #: a packet is missing.
 MORE, SPECIAL, FULL, BROKEN = 0, 1, 2, 3
 
-# The header of a packet (`network_packet.ksy`): the length of its payload in 3 bytes, then its number in 1.
-PACKET_HEADER, SEQUENCE_AT = 4, 3
+PACKET_HEADER, SEQUENCE_AT = sizes.NetworkPacket.HEAD_SIZE, sizes.NetworkPacket.SEQUENCE_ID_AT
 #: A payload of this length goes on in the next packet.
-CONTINUED = 0xFFFFFF
+CONTINUED = (1 << 8 * sizes.NetworkPacket.LEN_PAYLOAD_SIZE) - 1
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 

@@ -30,6 +30,7 @@ from binlog_kaitai.core.grammar import (
     parse_event,
     parse_packet,
     read_header,
+    sizes,
 )
 from binlog_kaitai.errors import ConnectionLostError, FramingError, ServerError
 from binlog_kaitai.live import packet_kernels as kernels
@@ -42,7 +43,8 @@ _V4 = 4
 _HEADER = header_length(_V4)
 _IS_ARTIFICIAL = masks.EventHeader.IS_ARTIFICIAL
 _ACK = masks.StreamPacket.SemiSyncHeader.IS_ACK_WANTED
-_PLAIN, _SEMI_SYNC = 1, 3
+_PLAIN = sizes.StreamPacket.HEAD_SIZE
+_SEMI_SYNC = _PLAIN + sizes.StreamPacket.SemiSyncHeader.SIZE
 
 _HEARTBEATS = (EventType.heartbeat_log_event, EventType.heartbeat_log_event_v2)
 _LOOKED_AT = (
@@ -243,7 +245,9 @@ class EventStream(io.RawIOBase):
             raise ConnectionLostError("a packet of the stream is missing", file=self.log_name)
         if not self._prefix:
             # The first event has the time 0, so that this is not a part of it.
-            self._prefix = _SEMI_SYNC if head[1:2] == b"\xef" else _PLAIN
+            self._prefix = (
+                _SEMI_SYNC if head[_PLAIN:].startswith(sizes.StreamPacket.SemiSyncHeader.MAGIC) else _PLAIN
+            )
         if length < self._prefix + _HEADER:
             raise FramingError("a packet of the stream cannot hold an event's header", file=self.log_name)
         header = read_header(head[self._prefix :], _V4)

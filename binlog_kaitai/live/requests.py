@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from binlog_kaitai.core.grammar import masks
+from binlog_kaitai.core.grammar import masks, sizes
 from binlog_kaitai.core.gtids import GtidSet, Intervals
 
 #: The stream ends after the newest event; the same bit in both dump commands.
@@ -19,17 +19,17 @@ NON_BLOCKING = masks.ComBinlogDump.IS_NON_BLOCKING
 #: Without it MariaDB leaves ANNOTATE_ROWS events out of the stream. MySQL has another meaning for this bit.
 WITH_ANNOTATIONS = masks.ComBinlogDump.WANTS_ANNOTATIONS
 
-#: The largest position that COM_BINLOG_DUMP can name: it has 4 bytes for it, in every version.
-MAX_SHORT_POSITION = (1 << 32) - 1
+#: The largest position that COM_BINLOG_DUMP can name, in every version.
+MAX_SHORT_POSITION = (1 << 8 * sizes.ComBinlogDump.POSITION_SIZE) - 1
 
-_COM_BINLOG_DUMP, _COM_REGISTER_SLAVE, _COM_BINLOG_DUMP_GTID = b"\x12", b"\x15", b"\x1e"
-_ACK_MAGIC = b"\xef"
 _TAGGED = 1
 
 
 def binlog_dump(file_name: str, position: int, flags: int, server_id: int) -> bytes:
     """COM_BINLOG_DUMP: the stream from a position of a log on; an empty name is the oldest log."""
-    return b"".join((_COM_BINLOG_DUMP, _u4(position), _u2(flags), _u4(server_id), file_name.encode("utf-8")))
+    return b"".join(
+        (sizes.ComBinlogDump.COMMAND, _u4(position), _u2(flags), _u4(server_id), file_name.encode("utf-8"))
+    )
 
 
 def binlog_dump_gtid(file_name: str, position: int, flags: int, server_id: int, gtids: GtidSet) -> bytes:
@@ -39,7 +39,7 @@ def binlog_dump_gtid(file_name: str, position: int, flags: int, server_id: int, 
     first transaction that is not in the set.
     """
     name, data = file_name.encode("utf-8"), gtid_set(gtids)
-    head = (_COM_BINLOG_DUMP_GTID, _u2(flags), _u4(server_id), _u4(len(name)), name, _u8(position))
+    head = (sizes.ComBinlogDumpGtid.COMMAND, _u2(flags), _u4(server_id), _u4(len(name)), name, _u8(position))
     return b"".join((*head, _u4(len(data)), data))
 
 
@@ -47,12 +47,14 @@ def register_slave(server_id: int) -> bytes:
     """COM_REGISTER_SLAVE: have SHOW REPLICAS list this client. Host, user and password stay empty."""
     host = user = password = _u1(0)
     port, rank, source_id = _u2(0), _u4(0), _u4(0)
-    return b"".join((_COM_REGISTER_SLAVE, _u4(server_id), host, user, password, port, rank, source_id))
+    return b"".join(
+        (sizes.ComRegisterSlave.COMMAND, _u4(server_id), host, user, password, port, rank, source_id)
+    )
 
 
 def semi_sync_ack(file_name: str, position: int) -> bytes:
     """The answer to an event of semi-synchronous replication: all before the position is safe."""
-    return b"".join((_ACK_MAGIC, _u8(position), file_name.encode("utf-8")))
+    return b"".join((sizes.SemiSyncAck.MAGIC, _u8(position), file_name.encode("utf-8")))
 
 
 def gtid_set(gtids: GtidSet) -> bytes:

@@ -9,14 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, Program
 from binlog_kaitai.columns.rows.images import Program as Images
 from binlog_kaitai.columns.rows.origins import ORIGINS
-from binlog_kaitai.columns.text.pieces import clock, digits
+from binlog_kaitai.columns.text.number_texts import clock_texts, number_texts
 from binlog_kaitai.columns.text.printable import MAX_LENGTH
 from binlog_kaitai.columns.text.row_lines import ADDED, CHANGED, SHOWN
 from binlog_kaitai.columns.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
@@ -130,12 +128,17 @@ def _converted(found: OfEvents, column: Column, pool: Pool, convert: Callable[[A
     return pool.verbatim([made[text] for text in texts])
 
 
-def _column(texts: Any, pool: Pool) -> Column:
-    """Text in an Arrow array."""
-    _, offsets, data = texts.buffers()
-    bounds = np.frombuffer(offsets, dtype=np.int32)[: len(texts) + 1].astype(np.int64)
-    base = pool.append(memoryview(data)[: bounds[-1]])
-    return Column(TEXT, -(base + bounds[:-1]) - 1, np.diff(bounds))
+def _column(data: Any, offsets: Any, pool: Pool) -> Column:
+    """Texts, and where each begins."""
+    base = pool.append(data)
+    return Column(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
+
+
+def _padding(offsets: Any, width: int, pool: Pool) -> Column:
+    """The spaces that texts lack to a width."""
+    place, _ = pool.place(b" " * width)
+    lengths = np.maximum(width - np.diff(offsets), 0)
+    return Column(TEXT, np.full(len(lengths), -place - 1), lengths)
 
 
 class _Table:
@@ -150,9 +153,10 @@ class _Table:
 
     def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
         """See `Form`."""
-        positions = pc.utf8_rpad(digits(found.positions).view(pa.string()), _COLUMNS["position"])
-        program = Program(pool).column(_column(positions, pool)).text("  ")
-        program.column(_column(clock(found.timestamps), pool)).text("  ")
+        positions = number_texts(found.positions)
+        program = Program(pool).column(_column(*positions, pool))
+        program.column(_padding(positions[1], _COLUMNS["position"], pool)).text("  ")
+        program.column(_column(*clock_texts(found.timestamps), pool)).text("  ")
         columns: dict[str, Column] = {"gtid": found.gtids, **found.origins}
         for name in self.names:
             if name in columns and name != "statement":

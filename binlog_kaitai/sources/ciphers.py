@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import new as new_hash
-from hashlib import pbkdf2_hmac
 from typing import Any
 
 import numpy as np
@@ -61,6 +59,8 @@ def _updated(cipher: Any, data: Any) -> Any:
 
 def bytes_to_key(digest: str, secret: bytes, salt: bytes, size: int) -> bytes:
     """OpenSSL's EVP_BytesToKey with one round."""
+    from hashlib import new as new_hash
+
     made = last = b""
     while len(made) < size:
         last = new_hash(digest, last + secret + salt, usedforsecurity=False).digest()
@@ -70,4 +70,6 @@ def bytes_to_key(digest: str, secret: bytes, salt: bytes, size: int) -> bytes:
 
 def stretched_key(digest: str, secret: bytes, salt: bytes, rounds: int, size: int) -> bytes:
     """PBKDF2 with HMAC of a digest."""
+    from hashlib import pbkdf2_hmac
+
     return pbkdf2_hmac(digest, secret, salt, rounds, size)

@@ -84,6 +84,7 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
 
 def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
     """A temporary file with the bytes of one, which is closed."""
+
     header_bytes = read_up_to(raw, HEADER_SIZE - len(start), start)
     header = read_header(header_bytes)
     most = max(header.num_pages << header.page_size_bits, _USUAL_SIZE)

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.framing import read_up_to
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, InnodbLog, masks, parse_structure
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, InnodbLog, masks, parse_structure, sizes
 from binlog_kaitai.errors import (
     BinlogError,
     ChecksumError,
@@ -21,14 +21,11 @@ from binlog_kaitai.errors import (
 )
 from binlog_kaitai.sources.crc32c import crc32c
 
-#: What every such file starts with.
-MAGIC = b"\xfe\xfe\x0d\x01"
-
 #: Size of the header, which is read before the page size is known, in bytes.
-HEADER_SIZE = 512
+HEADER_SIZE = sizes.InnodbLog.FileHeader.SIZE
 
-#: Code and length of a chunk, as the grammar has them; an object for each chunk would take too long.
-CHUNK_HEAD = struct.Struct("<BH")
+#: Code and length of a chunk; an object for each would take too long.
+CHUNK_HEAD = struct.Struct(sizes.InnodbLog.Chunk.HEAD_FORMAT)
 
 #: The codes of what is not a chunk: the end of the data, and bytes that fill up a page.
 _END, _FILLER = 0x00, 0xFF

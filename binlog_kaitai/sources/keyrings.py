@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
-from binlog_kaitai.core.grammar import KeyringFile, parse_structure
+from binlog_kaitai.core.grammar import KeyringFile, parse_structure, sizes
 from binlog_kaitai.errors import BinlogError, SourceError, reading
 from binlog_kaitai.sources.ciphers import KEY_LENGTHS, bytes_to_key, decrypt_chain, stretched_key
 
 #: What keyring_file XORs its keys with (`obfuscate_str`, plugin/keyring/common/keyring_key.cc).
 _OBFUSCATION = b"*305=Ljt0*!@$Hnm(*-9-w;:"
-
-_PLUGIN_MAGIC = b"Keyring file version:"
 
 #: What `openssl enc` writes before a salt of 8 bytes.
 _SALTED, _SALT_SIZE, _BLOCK = b"Salted__", 8, 16
@@ -45,7 +43,7 @@ def read_keyring(path: str) -> Entries:
     """
     with reading(path):
         data = Path(path).read_bytes()
-        if data.startswith(_PLUGIN_MAGIC):
+        if data.startswith(sizes.KeyringFile.MAGIC):
             return _of_plugin(data, path)
         try:
             return [(one["data_id"], bytes.fromhex(one["data"])) for one in json.loads(data)["elements"]]

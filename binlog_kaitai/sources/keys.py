@@ -14,7 +14,6 @@ from typing import Union
 from binlog_kaitai.core.filters import whole_number
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.ciphers import KEY_LENGTHS
-from binlog_kaitai.sources.keyrings import read_key_file, read_keyring
 
 #: Environment variables that every process looks at, after what it was given.
 KEYRING, KEYS = "BINLOG_KAITAI_KEYRING", "BINLOG_KAITAI_KEYS"
@@ -103,6 +102,8 @@ class Keys:
         return list(dict.fromkeys(key for key in wanted if len(key) in KEY_LENGTHS))
 
     def _entries(self) -> Iterator[tuple[str, bytes]]:
+        from binlog_kaitai.sources.keyrings import read_key_file, read_keyring
+
         yield from self._values
         for path in self.keyrings:
             yield from read_keyring(path)

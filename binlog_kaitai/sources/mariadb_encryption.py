@@ -24,8 +24,6 @@ from binlog_kaitai.core.grammar import (
     read_header,
 )
 from binlog_kaitai.errors import BinlogError, EncryptedError
-from binlog_kaitai.sources.event_cipher import EventCipher
-from binlog_kaitai.sources.event_stream import EventStream
 from binlog_kaitai.sources.keys import Keys, find_keys
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Refused
 
@@ -73,6 +71,9 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
     head, begin = _read_begin(raw, start)
     if begin is None:
         return None, head
+    from binlog_kaitai.sources.event_cipher import EventCipher
+    from binlog_kaitai.sources.event_stream import EventStream
+
     peeked = b""
     try:
         candidates = find_keys(keys, *begin.key_ids)

@@ -7,7 +7,6 @@ Offsets are those of the plain log, which are also the server's.
 from __future__ import annotations
 
 import io
-from hashlib import sha512
 from typing import Any, BinaryIO, cast
 
 from binlog_kaitai.core.framing import MAGIC, holds_events, read_up_to
@@ -16,14 +15,14 @@ from binlog_kaitai.core.grammar import (
     detect_version,
     header_length,
     parse_structure,
+    sizes,
 )
 from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
 from binlog_kaitai.sources.ciphers import counter_decryptor, decrypt_chain
 from binlog_kaitai.sources.keys import Keys, find_keys
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer, Refused
 
-#: Size of the header in bytes, whatever its fields take of it (`Rpl_encryption_header::HEADER_SIZE`).
-HEADER_SIZE = 512
+HEADER_SIZE = sizes.EncryptionHeader.HEADER_LENGTH
 
 #: Of an AES block in bytes, and what the counter takes of it.
 _BLOCK, _COUNTER = 16, 8
@@ -58,6 +57,8 @@ def _decrypted(raw: BinaryIO, keys: Keys | None, header: bytes) -> BinaryIO:
             " (--keyring FILE) or give the key (--key ID=HEX)",
             position=0,
         )
+    from hashlib import sha512
+
     peeked = read_up_to(raw, _START)
     for key in candidates:
         digest = sha512(decrypt_chain(key, vector, password)).digest()

@@ -6,15 +6,19 @@ What a file is shows in its first bytes; its name does not matter. Whoever reads
 from __future__ import annotations
 
 import io
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC, MAGIC, read_up_to
+from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.sources import innodb_log, innodb_pages, mariadb_encryption, packed
-from binlog_kaitai.sources.innodb_pages import Beside
+from binlog_kaitai.sources import mariadb_encryption, packed
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.layer import Preceded, Refused
-from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
+
+if TYPE_CHECKING:
+    from binlog_kaitai.sources.innodb_pages import Beside
+
+_INNODB_MAGIC = sizes.InnodbLog.FileHeader.MAGIC
 
 
 def plain(raw: BinaryIO, keys: Keys | None = None, beside: Beside | None = None) -> BinaryIO:
@@ -48,9 +52,13 @@ def _opened(raw: BinaryIO, keys: Keys | None, beside: Beside | None) -> BinaryIO
         raw = cast(BinaryIO, packed.PackedStream(_again(raw, start, begin), packing))
         begin, start = 0, read_up_to(raw, len(MAGIC))
     if start == ENCRYPTED_MAGIC:
+        from binlog_kaitai.sources.mysql_encryption import decrypted
+
         return decrypted(raw, keys, start)
-    if start == innodb_pages.MAGIC:
-        return innodb_log.opened(raw, start, beside)
+    if start == _INNODB_MAGIC:
+        from binlog_kaitai.sources.innodb_log import opened
+
+        return opened(raw, start, beside)
     if start == MAGIC:
         stream, start = mariadb_encryption.decrypted(raw, start, keys)
         if stream is not None:
@@ -62,7 +70,11 @@ def unpacked(raw: BinaryIO) -> BinaryIO:
     """A file that is not packed, or a stream of what is in one that is."""
     packing = packed.format_of(read_up_to(raw, len(MAGIC)))
     raw.seek(0)
-    return raw if packing is None else innodb_log.copied(cast(BinaryIO, packed.PackedStream(raw, packing)))
+    if packing is None:
+        return raw
+    from binlog_kaitai.sources.innodb_log import copied
+
+    return copied(cast(BinaryIO, packed.PackedStream(raw, packing)))
 
 
 def is_log(raw: BinaryIO) -> bool:
@@ -71,7 +83,7 @@ def is_log(raw: BinaryIO) -> bool:
     if (packing := packed.format_of(start)) is not None:
         raw.seek(0)
         start = read_up_to(cast(BinaryIO, packed.PackedStream(raw, packing)), len(MAGIC))
-    return start in (MAGIC, ENCRYPTED_MAGIC, innodb_pages.MAGIC)
+    return start in (MAGIC, ENCRYPTED_MAGIC, _INNODB_MAGIC)
 
 
 def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None = None) -> int | None:
@@ -86,10 +98,10 @@ def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None
         if not unpacks and not stream.has_frames:
             return None
         start, size = stream.read(len(MAGIC)), stream.seek(0, io.SEEK_END)
-    if start == innodb_pages.MAGIC:
+    if start == _INNODB_MAGIC:
         raw.seek(0)
         return plain(raw, None, beside).seek(0, io.SEEK_END) if unpacks else None
-    return max(size - HEADER_SIZE, 0) if start == ENCRYPTED_MAGIC else size
+    return max(size - sizes.EncryptionHeader.HEADER_LENGTH, 0) if start == ENCRYPTED_MAGIC else size
 
 
 def _again(raw: BinaryIO, start: bytes, begin: int) -> BinaryIO:

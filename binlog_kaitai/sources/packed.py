@@ -6,24 +6,23 @@ last can: at the start of the file or, in a zstd file with a seek table, of a fr
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import warnings
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import accumulate
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-import zstandard
-
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
-from binlog_kaitai.core.grammar import SEEK_FOOTER_SIZE, ZstdSeekTable, parse_structure
+from binlog_kaitai.core.grammar import ZstdSeekTable, parse_structure, sizes
 from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, PackedWarning, TruncatedError
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Layer
+
+if TYPE_CHECKING:
+    from lzma import LZMADecompressor
 
 #: What the names of packed logs end with, besides those of the logs.
 SUFFIXES = (".gz", ".zst", ".xz", ".bz2", ".lz4")
@@ -45,12 +44,18 @@ Reader = Any
 
 
 def _gzip(raw: BinaryIO) -> Reader:
+    import gzip
+
     return gzip.GzipFile(fileobj=raw, mode="rb")
 
 
-def _lz4(raw: BinaryIO) -> Reader:
-    import pyarrow as pa
+def _bzip2(raw: BinaryIO) -> Reader:
+    import bz2
 
+    return bz2.BZ2File(raw)
+
+
+def _lz4(raw: BinaryIO) -> Reader:
     return pa.CompressedInputStream(pa.PythonFile(_Kept(raw), mode="r"), "lz4")
 
 
@@ -76,7 +81,9 @@ class _Xz:
         self._pending = b""
 
     @staticmethod
-    def _new() -> lzma.LZMADecompressor:
+    def _new() -> LZMADecompressor:
+        import lzma
+
         return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
 
     def read(self, size: int) -> bytes:
@@ -107,6 +114,8 @@ class _Zstd:
         self._pending = memoryview(b"")
 
     def read(self, size: int) -> bytes:
+        import zstandard
+
         parts = bytearray()
         while len(parts) < size:
             if not self._pending:
@@ -138,18 +147,25 @@ _FORMATS = {
     b"\x1f\x8b": Format("gzip", _gzip),
     b"\x28\xb5\x2f\xfd": _ZSTD,
     b"\xfd7zX": Format("xz", _Xz),
-    b"BZh": Format("bzip2", lambda raw: bz2.BZ2File(raw)),
+    b"BZh": Format("bzip2", _bzip2),
     b"\x04\x22\x4d\x18": Format("lz4", _lz4),
 }
 
-#: What these raise where the data are not what they should be.
-_ERRORS = (OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError, ValueError)
+
+def _errors() -> tuple[type[Exception], ...]:
+    """What these raise where the data are not what they should be."""
+    from lzma import LZMAError
+
+    from zstandard import ZstdError
+
+    return OSError, zlib.error, LZMAError, ZstdError, ValueError
 
 
 def format_of(start: bytes) -> Format | None:
     """How a file is packed that begins with these four bytes; None if it is not."""
-    # A zstd file may begin with a frame to skip.
-    if start[1:] == b"\x2a\x4d\x18" and start[0] in range(0x50, 0x60):
+    # A zstd file may begin with a frame to skip, of which there are sixteen kinds.
+    skipped = sizes.ZstdSeekTable.MAGIC
+    if start[1:] == skipped[1:] and start[0] in range(0x50, 0x60):
         return _ZSTD
     return next((found for magic, found in _FORMATS.items() if start.startswith(magic)), None)
 
@@ -217,7 +233,7 @@ class PackedStream(Layer):
             reason = f"the {name} file is truncated: its decompressed content ends here"
             self._damage = TruncatedError(reason, position=position)
             raise self._damage from None
-        except _ERRORS as error:
+        except _errors() as error:
             reason = f"the {name} file cannot be decompressed further: {error}"
             self._damage = FramingError(reason, position=position)
             raise self._damage from error
@@ -241,8 +257,8 @@ def seek_table(raw: BinaryIO) -> tuple[list[_Frame], int] | None:
     """The frames of a zstd file with a seek table, and the size of what is in them; None of other files."""
     with suppress(GrammarError, OSError):
         end = raw.seek(0, io.SEEK_END)
-        raw.seek(max(end - SEEK_FOOTER_SIZE, 0))
-        footer = parse_structure(ZstdSeekTable.Footer, read_up_to(raw, SEEK_FOOTER_SIZE))
+        raw.seek(max(end - sizes.ZstdSeekTable.Footer.SIZE, 0))
+        footer = parse_structure(ZstdSeekTable.Footer, read_up_to(raw, sizes.ZstdSeekTable.Footer.SIZE))
         if footer.num_frames > _MOST_FRAMES or footer.len_table > end:
             return None
         raw.seek(end - footer.len_table)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.splits.split import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.keys import use
@@ -18,9 +19,6 @@ from binlog_kaitai.spark.reader_options import Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
 from binlog_kaitai.spark.split_rows import rows_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class SplitPartition(InputPartition):

@@ -6,9 +6,7 @@ import base64
 import binascii
 import json
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.errors import UsageError
 

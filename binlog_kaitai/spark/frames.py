@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.arrow import pc
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark import register
@@ -22,7 +23,6 @@ from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.split_rows import columns_of_table
 
 if TYPE_CHECKING:
-    import pyarrow.compute as pc
     from pyspark.sql import DataFrame, SparkSession
 
 

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pyarrow as pa
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.definitions_of import tables_of

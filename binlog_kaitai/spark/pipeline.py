@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.following import Span
 from binlog_kaitai.lake import VIEWS
@@ -25,7 +26,6 @@ from binlog_kaitai.spark import register_source
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -89,8 +89,6 @@ class _LakeReader(FollowingReader):
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
         # The driver's processes, of which each query has three, are spared what only tasks need.
-        import pyarrow as pa
-
         job, span = self._job, partition.span
         staging = Lake(Path(job.folder)).new_staging()
         piece: dict[str, Any] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.errors import UsageError
 

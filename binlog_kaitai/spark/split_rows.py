@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pyarrow as pa
-
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import LogFile, Split, read_split

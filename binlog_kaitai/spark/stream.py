@@ -19,14 +19,13 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.spark.interpreter import spare_modules
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from binlog_kaitai.spark.spooling import QuerySpool
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.following import Span
@@ -16,9 +17,6 @@ from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _WITH_ROWS = ("changes", TABLE)
 

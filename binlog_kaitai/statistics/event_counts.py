@@ -10,6 +10,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.rows.commit_times import CommitTimes, each_time
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import Markers
@@ -183,7 +184,7 @@ class EventCounts:
         numbers = page.parts.number_of[rows]
         pairs = numbers * len(keys) + codes
         # Most transactions have a single kind of change, so the values are already sorted.
-        pairs = pairs if (np.diff(pairs) > 0).all() else np.unique(pairs)
+        pairs = pairs if (np.diff(pairs) > 0).all() else distinct_values(pairs)
         pairs = pairs[pairs >= 0]
         owners, found = pairs // len(keys), pairs % len(keys)
         counts: list[int] = np.bincount(found, minlength=len(keys)).tolist()

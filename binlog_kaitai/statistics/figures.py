@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.row_counts import UNKNOWN

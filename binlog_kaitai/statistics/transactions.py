@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.groups import distinct
+from binlog_kaitai.columns.rows.groups import distinct, distinct_values
 from binlog_kaitai.columns.transactions.view import KINDS
 from binlog_kaitai.statistics.figures import NO_THREAD, Figures
 
@@ -163,7 +163,7 @@ class TransactionCounts:
     def _add_tables(self, found: Figures) -> None:
         """Rank the transactions of each table."""
         names, owners, tables, sizes = found.tables
-        for code in np.unique(tables).tolist():
+        for code in distinct_values(tables).tolist():
             name = names[code]
             if name not in self.of_tables and len(self.of_tables) >= _MAX_TABLES:
                 continue

@@ -46,7 +46,7 @@ class EncryptionHeader(KaitaiStruct):
             if _.type == EncryptionHeader.FieldType.terminator:
                 break
             i += 1
-        self.padding = self._io.read_bytes_full()
+        self.padding = self._io.read_bytes(self.header_length - self._io.pos())
 
 
     def _fetch_instances(self):
@@ -147,3 +147,13 @@ class EncryptionHeader(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
+
+
+    @property
+    def header_length(self):
+        """Length of the header in bytes, whatever its fields take of it."""
+        if hasattr(self, '_m_header_length'):
+            return self._m_header_length
+
+        self._m_header_length = 512
+        return getattr(self, '_m_header_length', None)

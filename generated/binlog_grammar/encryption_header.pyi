@@ -29,6 +29,12 @@ class EncryptionHeader(KaitaiStruct):
     padding: bytes
     """Zero bytes up to the header's end."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    @property
+    def header_length(self) -> int:
+        """Length of the header in bytes, whatever its fields take of it.
+
+        The server's name: Rpl_encryption_header::HEADER_SIZE
+        """
 
     class FieldType(IntEnum):
         terminator = 0

@@ -62,7 +62,7 @@ class EncryptionHeader(KaitaiStruct):
             i += 1
         self._debug['fields']['end'] = self._io.pos()
         self._debug['padding']['start'] = self._io.pos()
-        self.padding = self._io.read_bytes_full()
+        self.padding = self._io.read_bytes(self.header_length - self._io.pos())
         self._debug['padding']['end'] = self._io.pos()
 
 
@@ -183,3 +183,13 @@ class EncryptionHeader(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
+
+
+    @property
+    def header_length(self):
+        """Length of the header in bytes, whatever its fields take of it."""
+        if hasattr(self, '_m_header_length'):
+            return self._m_header_length
+
+        self._m_header_length = 512
+        return getattr(self, '_m_header_length', None)

@@ -104,6 +104,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'version': 'Version of this header; 1 is the only one.',
         'fields': 'What the header says, up to a zero byte.',
         'padding': "Zero bytes up to the header's end.",
+        'header_length': 'Length of the header in bytes, whatever its fields take of it.',
     },
     'EncryptionHeader.Field': {
         'type': 'What it is.',

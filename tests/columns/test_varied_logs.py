@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.json_strings import escape_bytes, json_sizes, put_json
 from binlog_kaitai.columns.kernel import compile as kernels_of
 from binlog_kaitai.columns.lines import json_text
 from binlog_kaitai.columns.text.cells import put_utf8
+from binlog_kaitai.core.grammar import masks
 from tests.columns.support import blocks, by_columns, by_reader
 from tests.corpus_files import case
 from tools.bench.make_log import shape_of, statements_of, write
@@ -61,6 +63,14 @@ def test_the_reader_reads_no_event_one_by_one(make: Any, tmp_path: Path) -> None
             rows = block.rows_of(kind)
             assert validator.accepts(block, kind, np.ones(len(rows), dtype=np.bool_)).all()
     assert validator.reads < 10  # of table maps
+
+
+def test_only_the_last_of_repeated_events_ends_the_statement(tmp_path: Path) -> None:
+    log, path = case("mysql-9.7", "json_partial").logs[0], tmp_path / "binlog.000001"
+    write(shape_of("wide", log, event_size=600, repeat=50), path, 1, chunk=1)
+    flags = [event.body.flags for event in bk.open(path) if event.type == "WRITE_ROWS_EVENT"]
+    ends = [bool(one & masks.RowsEvent.IS_STATEMENT_END) for one in flags]
+    assert ends == 49 * [False] + [True]
 
 
 def escaped(texts: list[bytes], mode: str) -> list[bytes]:

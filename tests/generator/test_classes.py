@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from tools.generate.__main__ import main
-from tools.generate.classes import lossless_text, relative_imports
+from tools.generate.classes import deferred_imports, lossless_text, relative_imports
 
 
 @pytest.fixture
@@ -69,6 +71,24 @@ def test_imports_become_relative_and_sorted() -> None:
         *("from . import body", "from . import rows", "from enum import IntEnum", "import zlib", ""),
         "import kept",
     ]
+
+
+def test_modules_of_which_only_objects_are_made_are_deferred() -> None:
+    lines = ["import kaitaistruct", "from . import body", "from . import kinds", "", "", "class Rows:"]
+    made = "    self.body, self.kind = body.Body(self._io), kinds.Kinds.Kind.first"
+    assert deferred_imports([*lines, made, "    self.whole = body.Body.Part(body.count)"]) == [
+        *("import sys", "import kaitaistruct", "from . import kinds", ""),
+        *("_modules = sys.modules[__package__]", "", "class Rows:"),
+        "    self.body, self.kind = _modules.body.Body(self._io), kinds.Kinds.Kind.first",
+        "    self.whole = _modules.body.Body.Part(body.count)",
+    ]
+
+
+def test_a_log_loads_only_the_modules_that_its_events_need() -> None:
+    code = "import sys; import binlog_grammar.event_body; print('binlog_grammar.rows_event' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=environment)
+    assert done.stdout == b"False\n"
 
 
 def test_an_encoding_that_would_lose_bytes_is_refused() -> None:

@@ -71,7 +71,7 @@ REASONS = {
     "sources/event_cipher.py": "lengths and checksums of events, at the grammar's offsets",
     "sources/event_stream.py": "lengths of events, at the grammar's offsets",
     "sources/mariadb_encryption.py": "the flag that servers set, and the checksum after that",
-    "sources/innodb_pages.py": "chunks and checksums of pages, without an object for each",
+    "sources/innodb_pages.py: page": "the checksum of a page",
     "rewrite/format_search.py": "fields of a drafted format description",
     "rewrite/log_headers.py: _neighbours": "the checksum without the flag of a log in use",
     # Values that the grammar has as bytes, since they may have more than 53 bits or are strings to the log.

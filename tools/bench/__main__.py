@@ -48,11 +48,13 @@ _BULK = "rows of 50 bytes, events of 8 KB, 100 events in a transaction"
 _WIDE = "rows with two JSON documents of a kilobyte in all"
 _PACKED = "440 KB of events in 8 KB of log; sizes are those of the events inside"
 _STRINGS = "rows of 8 KB in 26 columns of strings"
+_ORDERS = "rows of 180 bytes in 14 columns, each of another type"
 
 SHAPES = {
     "one-row transactions": Recipe(_MYSQL / "types_metadata/binlog.000001", 60, 1, _ONE_ROW),
     "bulk rows": Recipe(_MYSQL / "mixed/binlog.000001", 8192, 100, _BULK),
     "wide rows": Recipe(_MYSQL / "json_partial/binlog.000001", 600, 50, _WIDE),
+    "orders": Recipe(_MYSQL / "orders/binlog.000001", 8192, 50, _ORDERS),
     "compressed transactions": Recipe(_MYSQL / "payloads/binlog.000001", 8192, 1, _PACKED),
     "one-row transactions, MariaDB": Recipe(_MARIADB / "types_metadata/binlog.000001", 60, 1, _ONE_ROW),
     "bulk rows, MariaDB": Recipe(_MARIADB / "mixed/binlog.000001", 8192, 100, _BULK),
@@ -94,11 +96,13 @@ def measure_shape(name: str, size: int, runs: int, logs: Path | None, *, only_sp
         path = folder / f"{name.replace(' ', '-').replace(',', '')}.000001"
         if not path.exists():
             write(shape, path, int(size * shape.packed_ratio))
+        small = path.with_suffix(".small")
+        write(shape, small, 1, chunk=1)
         events = int(path.stat().st_size / shape.packed_ratio)
         tasks = ("crc32", "export") if only_spark else tuple(TASKS)
         has_library = shape.packed_ratio == 1 and not only_spark  # it reads no compressed transactions
         has_spark = only_spark or name == SPARK_SHAPE
-        figures = list(figures_of(path, runs, tasks, has_library=has_library, has_spark=has_spark))
+        figures = list(figures_of(path, small, runs, tasks, has_library=has_library, has_spark=has_spark))
         is_sealed = name in SEALED_SHAPES and not only_spark
         sealed = (
             f"\nThe same log encrypted, and packed:\n\n{sealed_table(path, runs, run)}" if is_sealed else ""
@@ -121,14 +125,24 @@ def folder_of(logs: Path | None) -> Iterator[Path]:
 
 
 def figures_of(
-    path: Path, runs: int, tasks: tuple[str, ...], *, has_library: bool, has_spark: bool
+    path: Path, small: Path, runs: int, tasks: tuple[str, ...], *, has_library: bool, has_spark: bool
 ) -> Iterator[Figure]:
-    """Everything that is measured on one log, this project's tasks first."""
+    """Everything that is measured on one log, this project's tasks first.
+
+    Parameters
+    ----------
+    small
+        A log of the same kind with one transaction, which tells the start from the rest.
+    """
     rows: int | None = None
+    sizes = small.stat().st_size, path.stat().st_size
     for task in tasks:
-        best = min((run(task, path) for _ in range(runs)), key=lambda figure: figure.cpu)
+        least, best = (
+            min((run(task, log) for _ in range(runs)), key=lambda figure: figure.cpu) for log in (small, path)
+        )
         rows = best.rows or rows
-        yield best
+        slope = (best.cpu - least.cpu) / (sizes[1] - sizes[0])
+        yield best._replace(start=max(least.cpu - slope * sizes[0], 0.0))
     for peer, arguments in clients(path).items():
         if found := run_client(peer, arguments):
             yield found._replace(rows=rows)

@@ -15,7 +15,15 @@ from binlog_kaitai.core.grammar import EventType, Format, header_offset, parse_e
 from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.sources.source import MAGIC
-from tools.bench.vary import DIGITS, renew, status_variable, with_length, with_text, with_variable
+from tools.bench.vary import (
+    DIGITS,
+    renew,
+    status_variable,
+    with_length,
+    with_text,
+    with_variable,
+    within_statement,
+)
 
 #: Bytes that are written at once.
 _CHUNK = 8 << 20
@@ -38,7 +46,10 @@ class Shape(NamedTuple):
 
 
 def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape:
-    """A transaction whose largest event with rows is nearest to a size, with that event `repeat` times."""
+    """A transaction whose largest event with rows is nearest to a size, with that event `repeat` times.
+
+    Only the last one of these may end the statement, after which clients forget its table maps.
+    """
     head, transactions, layout = _split(log)
     best = min(
         transactions, key=lambda events: abs(max(map(len, _rows(events)), default=1 << 30) - event_size)
@@ -46,7 +57,9 @@ def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape
     largest = max(_rows(best), key=len)
     events: list[bytes] = []
     for event in best:
-        events += [event] * (repeat if event is largest else 1)
+        if event is largest and repeat > 1:
+            events += [within_statement(event, layout)] * (repeat - 1)
+        events.append(event)
     return _finished(name, layout, head, events)
 
 
@@ -121,16 +134,16 @@ def _rows(events: list[bytes]) -> list[bytes]:
     return [event for event in events if _type(event) in types]
 
 
-def write(shape: Shape, path: Path, size: int) -> int:
-    """Write a log of some `size` bytes; gives the number of its events."""
+def write(shape: Shape, path: Path, size: int, *, chunk: int | None = None) -> int:
+    """Write a log of some `size` bytes, `chunk` bytes of it at a time; gives the number of its events."""
     once = b"".join(shape.events)
-    times = max(_CHUNK // len(once), 1)
+    times = max((_CHUNK if chunk is None else chunk) // len(once), 1)
     count, number = 0, 1
     block = frame_all(shape.name, once * times, shape.layout)
     assert block is not None
     with path.open("wb") as file:
         file.write(shape.head)
-        while file.tell() < size:
+        while not count or file.tell() < size:
             number = renew(block, file.tell(), number, shape.micros)
             file.write(memoryview(block.data))
             count += len(block)

@@ -47,13 +47,17 @@ _BASE, _CLIENTS = "crc32", ("mysqlbinlog -vv", "mariadb-binlog -v", LIBRARY)
 
 
 class Figure(NamedTuple):
-    """One measurement: seconds of the clock and of processors, peak of memory in bytes, rows."""
+    """One measurement: seconds of the clock and of processors, peak of memory in bytes, rows.
+
+    `start` is what a log without events takes of the processor seconds.
+    """
 
     name: str
     seconds: float
     cpu: float
     peak: int | None
     rows: int | None
+    start: float | None = None
 
 
 def machine() -> str:
@@ -71,17 +75,24 @@ def table(figures: list[Figure], size: int) -> str:
     """The figures on a log whose events have a size in bytes."""
     cpu = {figure.name: figure.cpu for figure in figures}
     clients = [name for name in _CLIENTS if name in cpu]
-    headings = ["", "CPU s", "seconds", "MB/s", "M rows/s", "CRC32 passes"]
+    headings = ["", "CPU s", "start, CPU s", "seconds", "MB/s", "MB/s after the start"]
+    headings += ["M rows/s", "CRC32 passes"]
     headings += [f"times {NAMES[name].partition(' (')[0]}" for name in clients] + ["peak MB"]
     lines = ["| " + " | ".join(headings) + " |", "|---|" + "---:|" * (len(headings) - 1)]
     for one in figures:
-        cells = [NAMES.get(one.name, one.name), f"{one.cpu:.1f}", f"{one.seconds:.1f}"]
-        cells += [f"{size / one.cpu / 1e6:.0f}", f"{one.rows / one.cpu / 1e6:.2f}" if one.rows else ""]
+        slope = None if one.start is None else (one.cpu - one.start) / size
+        cells = [NAMES.get(one.name, one.name), f"{one.cpu:.1f}", _cell(one.start, 2)]
+        cells += [f"{one.seconds:.1f}", f"{size / one.cpu / 1e6:.0f}", _cell(slope and 1e-6 / slope, 0)]
+        cells.append(_cell(one.rows and one.rows / one.cpu / 1e6, 2))
         cells.append(f"{one.cpu / cpu[_BASE]:.1f}")
         cells += [f"{cpu[name] / one.cpu:.1f}" for name in clients]
         cells.append(f"{one.peak / 1e6:.0f}" if one.peak else "")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _cell(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
 
 
 def of_cores(figures: list[Figure]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import frame_all
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, trace_event
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, masks, trace_event
 from binlog_kaitai.core.transactions import GTID_TYPES
 
 #: Microseconds since 1970 of the first transaction, and from one to the next, on average.
@@ -168,6 +168,18 @@ def with_text(event: bytes, layout: Format, text: bytes) -> bytes:
     assert block is not None
     start, length = (int(one[0]) for one in block.body(EventType.query_event).ranges("query"))
     return _resized(event[:start] + text + event[start + length :])
+
+
+def within_statement(event: bytes, layout: Format) -> bytes:
+    """A rows event after which its statement goes on; a transaction payload as it is."""
+    block = frame_all("", event, layout)
+    assert block is not None
+    (kind,) = block.kinds
+    if kind != EventType.transaction_payload_event:
+        positions, width = _field(block, kind, "flags")
+        flags = block.body(kind).numbers("flags").astype(np.int64)
+        put(block.data, positions, flags & ~masks.RowsEvent.IS_STATEMENT_END, width)
+    return bytes(block.data)
 
 
 def with_length(event: bytes, layout: Format, length: int) -> bytes:

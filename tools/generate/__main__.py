@@ -14,6 +14,7 @@ from tools.generate import (
     masks,
     meanings,
     names,
+    sizes,
     stubs,
     targets,
     unsigned,
@@ -40,6 +41,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
             **stubs.render(grammar, types, traced=False),
             **layouts.render(grammar),
             "masks.py": masks.render(grammar),
+            "sizes.py": sizes.render(grammar),
             **decoders.render(grammar),
         },
         "binlog_grammar_traced": {

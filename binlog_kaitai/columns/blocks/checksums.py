@@ -24,6 +24,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moves
+from binlog_kaitai.columns.blocks.crc32_short import crc32_of
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, crc32s_of_runs
 from binlog_kaitai.core.adapter import checksum_status
@@ -82,8 +83,7 @@ def _fit_in_runs(data: Any, starts: Any, ends: Any) -> Any:
 def _each_fits(data: Any, starts: Any, ends: Any) -> Any:
     global _checked
     _checked += len(starts)
-    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    return np.array([crc32_in_pieces(data, *pair) == RESIDUE for pair in pairs], dtype=np.bool_)
+    return crc32_of(data, starts, ends) == RESIDUE
 
 
 @cache

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
 from binlog_kaitai.columns.kernel.byte_kernels import read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
@@ -23,19 +23,13 @@ _8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * count) for count in range(1, 8
 
 def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
     """The CRC32 of each range of bytes, all of which must be inside, as a uint32 array."""
+    put = _put_crc32s.run
+    if put is _put_crc32s.plain or int((ends - starts).sum()) > _SHORT * len(starts):
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        return np.array([crc32_in_pieces(data, *pair) for pair in pairs], dtype=np.uint32)
     out = np.empty(len(starts), dtype=np.uint32)
-    size = int((ends - starts).sum())
-    if size > _SHORT * len(starts):
-        _by_calls(data, starts, ends, _tables(), out)
-    else:
-        _put_crc32s.run(data, starts, ends, _tables(), out)
+    put(data, starts, ends, _tables(), out)
     return out
-
-
-def _by_calls(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
-    view = memoryview(data)
-    for index, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-        out[index] = crc32(view[start:end])
 
 
 @kernel

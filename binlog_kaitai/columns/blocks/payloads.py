@@ -15,6 +15,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders, payload_headers
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader, frame_all
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import TailKind, read_up_to
 from binlog_kaitai.core.grammar import EventType
@@ -89,7 +90,7 @@ def _rows_to_open(block: Block) -> Any:
     if not _has_pieces(block):
         return rows
     pieces = block.rows_of(EventType.partial_row_data_event)
-    offsets = np.unique(np.concatenate((rows, pieces, pieces + 1, [0])))
+    offsets = distinct_values(np.concatenate((rows, pieces, pieces + 1, [0])))
     return offsets[offsets < len(block)]
 
 

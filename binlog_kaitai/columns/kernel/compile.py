@@ -7,7 +7,6 @@ gives the same result either way. The build of the package compiles all kernels 
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import types
 import warnings
@@ -138,12 +137,14 @@ def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 def fingerprint(function: Callable[..., Any]) -> str:
     """A digest of the code of a function, and of all that is compiled with it."""
+    from hashlib import sha256  # only checkouts have fingerprints, see `library.Row`
+
     seen, pending = {function}, [function]
     while pending:
         new = [one for one in called_by(pending.pop()).values() if one not in seen]
         seen.update(new)
         pending += new
-    return hashlib.sha256("\n".join(sorted(map(_description, seen))).encode()).hexdigest()[:32]
+    return sha256("\n".join(sorted(map(_description, seen))).encode()).hexdigest()[:32]
 
 
 def _description(function: Callable[..., Any]) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+
+from binlog_kaitai.arrow import pa, pc
 
 #: Rows that are looked at, evenly spread.
 _SAMPLE = 1 << 12

@@ -8,9 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.columns.parquet.encoding import parquet_options, with_one_dictionary
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.views.change_batches import table_batches_of

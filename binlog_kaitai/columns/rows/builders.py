@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import choices, strings
 from binlog_kaitai.columns.rows import read_kernels as ways
@@ -117,18 +117,18 @@ def _as_it_is(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     return values.array(kind, len(cells))
 
 
-#: How little-endian numbers are read, by their size, and how Arrow has them.
+#: How little-endian numbers are read, by their size.
 _SIZES = {
-    1: (Way(ways.BYTES, 1), pa.uint8()),
-    2: (Way(ways.PAIRS, 2), pa.uint16()),
-    3: (Way(ways.THREES, 4), pa.uint32()),
-    4: (Way(ways.FOURS, 4), pa.uint32()),
-    8: (Way(ways.EIGHTS, 8, 1), pa.uint64()),
+    1: Way(ways.BYTES, 1),
+    2: Way(ways.PAIRS, 2),
+    3: Way(ways.THREES, 4),
+    4: Way(ways.FOURS, 4),
+    8: Way(ways.EIGHTS, 8, 1),
 }
 
 
 def _number(cells: Cells, kind: Any) -> Way:
-    return _SIZES[cells.width.fixed][0]
+    return _SIZES[cells.width.fixed]
 
 
 def _integer(cells: Cells, kind: Any) -> Way:
@@ -162,7 +162,8 @@ def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) ->
     if pa.types.is_string(kind):
         return choices.texts(cells, kind, values)
     assert values is not None
-    return values.array(_SIZES[cells.width.fixed][1], len(cells)).cast(kind)
+    number = pa.type_for_alias(f"uint{8 * _number(cells, kind).item}")
+    return values.array(number, len(cells)).cast(kind)
 
 
 def _time(how: int, item: int = 8) -> Callable[[Cells, Any], Way]:

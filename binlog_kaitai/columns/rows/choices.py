@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.kernel.byte_kernels import read_numbers
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import read_kernels as ways

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_documents
@@ -23,8 +23,6 @@ def documents(cells: Cells, kind: Any) -> Any:
     rows = np.flatnonzero(is_left)
     if not len(rows):
         return found
-    import pyarrow.compute as pc  # takes a while to load, and most tables do without
-
     texts = cells.by_reader(rows, lambda value: plain(str(value)))
     return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))
 

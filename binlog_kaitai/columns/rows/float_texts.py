@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: In place of an end: the number is made otherwise.
@@ -98,8 +99,6 @@ def float_texts(values: Any, valid: Any, *, is_bare: bool) -> tuple[Any, Any]:
     These have exponents, more digits than surely name a number, or are none. An array of `pa.binary()`; what
     is left, or not `valid`, has no text. With `is_bare` a whole number has no point.
     """
-    import pyarrow as pa
-
     is_single, count = values.dtype == np.float32, len(values)
     out, offsets = np.empty(NUMBER_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
     is_left = np.empty(count, dtype=np.bool_)

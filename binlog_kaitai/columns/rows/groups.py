@@ -20,6 +20,11 @@ def distinct(keys: Any) -> tuple[Any, Any]:
     return first, which.reshape(-1)
 
 
+def distinct_values(values: Any) -> Any:
+    """The distinct ones of some numbers, sorted: `np.unique`, which without more to do loads `numpy.ma`."""
+    return np.unique(values, return_counts=True)[0]
+
+
 def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     """For each range the number of the first one with the same bytes."""
     count, lengths = len(starts), ends - starts

@@ -8,13 +8,13 @@ from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.kernel.decoders import len_partial_bits
-from binlog_kaitai.columns.rows.groups import distinct, group_ranges
+from binlog_kaitai.columns.rows.groups import distinct, distinct_values, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
@@ -304,7 +304,8 @@ def _pieces(found: Found) -> Iterator[Found]:
     offsets = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
     steps = np.arange(offsets[0], offsets[-1], _MAX_BYTES)[1:]
     boundaries = np.searchsorted(offsets, steps)
-    boundaries = np.unique(boundaries + (found.changes[np.minimum(boundaries, len(offsets) - 1)] == AFTER))
+    is_second = found.changes[np.minimum(boundaries, len(offsets) - 1)] == AFTER
+    boundaries = distinct_values(boundaries + is_second)
     limits = [0, *boundaries[(boundaries > 0) & (boundaries < len(offsets))].tolist(), len(offsets)]
     for begin, end in pairwise(limits):
         yield found.part(begin, end)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.blocks.gaps import TO_THE_END, Gap
 from binlog_kaitai.columns.splits.split import Split, opened, part_in, read_part
 from binlog_kaitai.columns.splits.split_points import Log

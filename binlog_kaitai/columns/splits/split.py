@@ -21,8 +21,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions
 from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_before
 from binlog_kaitai.columns.splits.split_points import Log, SplitPoint

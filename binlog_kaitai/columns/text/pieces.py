@@ -8,22 +8,23 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.float_texts import float_texts
 from binlog_kaitai.columns.rows.strings import LONGEST
-from binlog_kaitai.columns.text.kernels import join_texts, put_bytes, put_moments, put_numbers
+from binlog_kaitai.columns.text.kernels import join_texts, put_bytes
+from binlog_kaitai.columns.text.number_texts import (
+    DATE,
+    MOMENT,
+    TIME,
+    clock_texts,
+    moment_texts,
+    number_texts,
+)
 from binlog_kaitai.columns.text.style import Style, is_null
-
-#: Kinds of `kernels.put_moments`.
-_DATE, _MOMENT, _TIME = 0, 1, 2
-
-#: A value of `put_moments` is no longer, and none of `put_numbers`.
-_ROOM, _DIGITS = 32, 20
 
 _TOO_LONG = "the text of one column takes more than 2 GiB"
 
@@ -146,20 +147,12 @@ def numbers(_: Style, cells: Cells) -> Any:
 
 def digits(values: Any, valid: Any = None) -> Any:
     """Numbers (int64, none of them -2^63) in decimal; null where `valid` is false."""
-    count = len(values)
-    is_there = np.ones(count, dtype=np.bool_) if valid is None else valid
-    out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    size = put_numbers.run(values, is_there, out, offsets)
-    return text_array(out[:size], offsets, valid)
+    return text_array(*number_texts(values, valid), valid)
 
 
 def clock(seconds: Any) -> Any:
     """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
-    count = len(seconds)
-    out, offsets = np.empty(_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    put, every = put_moments.run, np.ones(count, dtype=np.bool_)
-    size = put(seconds * 1_000_000, every, _MOMENT, 0, 0, out, offsets)
-    return text_array(out[:size], offsets)
+    return text_array(*clock_texts(seconds))
 
 
 def _is_beyond(values: Any) -> bool:
@@ -205,12 +198,9 @@ def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
     number = pa.int32() if kind.bit_width == 32 else pa.int64()
     values = found.view(number)
     valid = ~is_null(found)
-    which = _DATE if pa.types.is_date(kind) else _TIME if pa.types.is_duration(kind) else _MOMENT
+    which = DATE if pa.types.is_date(kind) else TIME if pa.types.is_duration(kind) else MOMENT
     plain = np.frombuffer(values.buffers()[1], dtype=number.to_pandas_dtype())[: len(found)].astype(np.int64)
-    out, offsets = np.empty(_ROOM * len(found), dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
-    put = put_moments.run
-    size = put(plain, valid, which, cells.column.fractional_digits, quote[0] if quote else 0, out, offsets)
-    return text_array(out[:size], offsets, valid)
+    return text_array(*moment_texts(plain, valid, which, cells.column.fractional_digits, quote), valid)
 
 
 def joined(*pieces: Any) -> Any:

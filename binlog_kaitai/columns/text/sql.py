@@ -7,12 +7,12 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.documents import documents_and_rest
 from binlog_kaitai.columns.rows.fused_columns import contents
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded
 from binlog_kaitai.columns.text import pieces
 from binlog_kaitai.columns.text.pieces import HEX, joined, ranges, text_array, written
@@ -129,7 +129,7 @@ def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:
     srids = _srids(data, offsets, valid & ~is_short)
     result = pa.nulls(len(cells), pa.binary())
     wkb = written(pc.binary_slice(raw, _SRID_SIZE, (1 << 31) - 1), HEX, b"0x", b"")
-    for srid in np.unique(srids[valid & ~is_short]).tolist():
+    for srid in distinct_values(srids[valid & ~is_short]).tolist():
         axes = b", 'axis-order=long-lat'" if srid and dialect.has_axes else b""
         number = b", %d" % srid if srid else b""
         texts = joined(b"ST_GeomFromWKB(", wkb, number + axes + b")")

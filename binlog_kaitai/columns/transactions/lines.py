@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.lines import json_text
 from binlog_kaitai.columns.transactions.batches import Watcher, transaction_batches
 from binlog_kaitai.columns.transactions.pages import Page

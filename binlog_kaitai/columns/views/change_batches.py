@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.kernel.decoders import is_partial
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
@@ -222,7 +223,7 @@ def table_batches_of(
     stop, error = len(page.images), None
     while True:
         numbers = page.images.table_of[page.chosen[page.chosen < stop]]
-        if len(np.unique(numbers)) < 2:  # in the order of the log anyhow
+        if len(distinct_values(numbers)) < 2:  # in the order of the log anyhow
             yield from _batches_before(page, stop, schema_of, zero_dates)
             break
         try:

@@ -7,9 +7,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.definitions_of import is_readable_again, tables_of

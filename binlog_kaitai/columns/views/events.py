@@ -7,10 +7,9 @@ from functools import lru_cache
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts

@@ -14,10 +14,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import Cells

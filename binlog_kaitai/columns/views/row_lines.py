@@ -14,7 +14,7 @@ from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, plain, write_lines
 from binlog_kaitai.columns.rows import images
 from binlog_kaitai.columns.rows.cells import CellError, Cells
-from binlog_kaitai.columns.rows.groups import distinct
+from binlog_kaitai.columns.rows.groups import distinct, distinct_values
 from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.columns.rows.pages import RowsPage
@@ -306,7 +306,7 @@ def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits:
 def _left_values(plan: Plan, found: Found, rows: Any, left: Any) -> list[bytes]:
     """The text of values that the kernel leaves out."""
     made, errors = np.empty(len(left), dtype=object), list[CellError]()
-    for piece in np.unique(left[:, 1]).tolist():
+    for piece in distinct_values(left[:, 1]).tolist():
         chosen = np.flatnonzero(left[:, 1] == piece)
         column, tails = plan.column_of(piece)
         try:

@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import CellError
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
@@ -131,7 +132,7 @@ def in_order(
     numbers = page.images.table_of[page.chosen]
     failures: list[Failure] = []
     parts: list[Iterator[_Made]] = []
-    for number in np.unique(numbers).tolist():
+    for number in distinct_values(numbers).tolist():
         events = page.chosen[numbers == number]
         table = page.images.table(int(events[0]))
         if isinstance(table, Table):
@@ -224,7 +225,7 @@ def _chosen(choice: Choice, table: Table, found: Found) -> tuple[Found, int | No
         return choice.of_found(table, found), None
     except CellError:
         # The error's row counts among those that the choice looked at: each event is tried.
-        for index in np.unique(found.events).tolist():
+        for index in distinct_values(found.events).tolist():
             begin, end = np.searchsorted(found.events, [index, index + 1]).tolist()
             try:
                 choice.of_found(table, found.part(begin, end))

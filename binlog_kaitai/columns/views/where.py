@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 
 #: A column for the numbers of rows; no column of a table has such a name.

@@ -20,8 +20,8 @@ from binlog_kaitai.render.dump.row_programs import Programs
 #: Initial size of the text buffer, in bytes; a larger one is released.
 _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
 
-#: Amount of work, in bytes, from which on kernels are used: they need tables to be prepared.
-KERNELS_FROM = 2 << 20
+#: Amount of work from which on kernels are used: about 200 events, or 100 KB of rows.
+KERNELS_FROM = 448 << 10
 
 
 class MismatchError(Exception):

@@ -65,7 +65,7 @@ class QuickRows:
         """The rows of an event; raises as :func:`rows_text`."""
         if head is None:
             return rows_text(event, self.style, name)
-        size = len(event.raw) + _CALL
+        size = 4 * len(event.raw) + _CALL
         if self._work < KERNELS_FROM:
             self._work += size
             return rows_text(event, self.style, name)
@@ -76,7 +76,7 @@ class QuickRows:
     def count(self, event: Event, head: RowsHeader | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
         program = -1 if head is None or self._work < KERNELS_FROM else self._program(event, head, None)
-        self._work += len(event.raw) + _CALL
+        self._work += 4 * len(event.raw) + _CALL
         if head is None or program < 0 or self.programs[program].has_unmeasured:
             return counted_rows(event)
         found = self._run(COUNT, event, head, program)

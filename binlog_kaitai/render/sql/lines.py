@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 
 #: Places within an event: before its rows, and behind them.

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pyarrow.compute as pc
-
+from binlog_kaitai.arrow import pc
 from binlog_kaitai.columns.text.pieces import joined
 from binlog_kaitai.columns.text.sql import as_arguments
 from binlog_kaitai.render.sql.client import BEFORE_VERB

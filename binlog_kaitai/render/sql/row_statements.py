@@ -10,6 +10,7 @@ import numpy as np
 
 from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.columns.rows.cells import CellError
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
@@ -106,7 +107,7 @@ class RowStatements:
         numbers = page.images.table_of[chosen]
         failures: list[tuple[int, BinlogError]] = []
         found: list[Lines] = []
-        for number in np.unique(numbers).tolist():
+        for number in distinct_values(numbers).tolist():
             events = chosen[numbers == number]
             table = page.images.table(int(events[0]))
             if isinstance(table, Table):
@@ -154,7 +155,7 @@ class RowStatements:
     def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[Lines]:
         """The lines of all events before one with a value that is none, which is the reader's to tell."""
         # The row's number is that in some group: each event is tried.
-        for index in np.unique(found.events).tolist():
+        for index in distinct_values(found.events).tolist():
             begin, end = np.searchsorted(found.events, [index, index + 1])
             try:
                 yield self._lines(page, table, list(found_groups(table, found.part(int(begin), int(end)))))

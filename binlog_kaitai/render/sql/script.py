@@ -17,10 +17,10 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text.pieces import clock, digits, joined
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
@@ -205,7 +205,7 @@ class Script:
         numbers = transactions.number_of[rows]
         if self._own is not None:
             numbers = np.append(numbers, self._own)
-        self._owns = np.unique(numbers)
+        self._owns = distinct_values(numbers)
         self._own = int(self._owns[-1]) if len(self._owns) else None
 
     def _bracketed(

@@ -20,9 +20,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text.pieces import floats, joined
 from binlog_kaitai.columns.text.sql import TEXT_TYPES, sql_style

@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.reader.rows import Change
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.values.schema import Column, Schema

@@ -14,9 +14,7 @@ from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 
 #: A literal: a number, a string, bytes, or None for NULL.
@@ -48,14 +46,14 @@ _TOKEN = re.compile(
 )
 _CLOCK = re.compile(r"(-?)([0-9]{1,9}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _COMPARE = {
-    "=": pc.equal,
-    "<=>": pc.equal,
-    "!=": pc.not_equal,
-    "<>": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
+    "=": "equal",
+    "<=>": "equal",
+    "!=": "not_equal",
+    "<>": "not_equal",
+    "<": "less",
+    "<=": "less_equal",
+    ">": "greater",
+    ">=": "greater_equal",
 }
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -228,7 +226,7 @@ def _compared(name: str, sign: str, literal: Literal) -> Condition:
             return pc.is_null(array) if sign == "<=>" else pa.nulls(len(array), pa.bool_())
         is_moment = digits is not None and isinstance(literal, str)
         wanted = _moment(str(literal), digits or 0) if is_moment else literal
-        found = _COMPARE[sign](*_matched(name, array, wanted))
+        found = getattr(pc, _COMPARE[sign])(*_matched(name, array, wanted))
         return pc.fill_null(found, False) if sign == "<=>" else found
 
     return holds

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.text.jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
 #: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a
@@ -97,7 +98,7 @@ class Plan:
             parts.append(
                 (BODY_PHASE, end_of[members], members, BASE64, bodies[0][members], bodies[1][members], 0)
             )
-            used = np.unique(end_of[members])
+            used = distinct_values(end_of[members])
             used = used[used < count]
             for phase, (begin, end) in ((_BEGIN, texts.begin), (_END, texts.end)):
                 parts.append((phase, used, used, COPY, begin, end, 0))

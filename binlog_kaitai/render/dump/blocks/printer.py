@@ -111,7 +111,7 @@ class BlockPrinter:
         For skipped events only the position is printed; their type is ignored.
         """
         at, stop, self.host = 0, len(block), host
-        self._work += block.data.size // 2 + _CALL * len(block)
+        self._work += 4 * block.data.size + _CALL * len(block)
         is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
         if block.is_special or not is_usual or self._work < KERNELS_FROM:
             self._print_alone(at, stop)

@@ -1,0 +1,34 @@
+"""What commands load: a small log takes hardly more than the start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.corpus_files import case
+
+_CODE = """
+import sys
+from binlog_kaitai.cli.app import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end
+names = "pyarrow", "numpy.ma", "binlog_kaitai.render.sql"
+print([name for name in names if name in sys.modules], file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rows", "rows --format json", "rows --format csv", "events", "verify", "dump -v"],
+)
+def test_reading_a_small_log_loads_neither_arrow_nor_what_only_filters_need(command: str) -> None:
+    log = case("mysql-9.7", "orders").logs[0]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    arguments = [sys.executable, "-c", _CODE, *command.split(), str(log)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
+    assert done.stderr.splitlines()[-1] == "[]"
