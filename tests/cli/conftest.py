@@ -70,7 +70,9 @@ def _redirected(name: str, descriptor: int, target: int) -> Iterator[None]:
     before, kept = getattr(sys, name), os.dup(descriptor)
     before.flush()
     os.dup2(target, descriptor)
-    stream = io.TextIOWrapper(os.fdopen(descriptor, "wb", closefd=False), encoding="utf-8", errors=ENCODING_ERRORS)
+    stream = io.TextIOWrapper(
+        os.fdopen(descriptor, "wb", closefd=False), encoding="utf-8", errors=ENCODING_ERRORS
+    )
     setattr(sys, name, stream)
     try:
         yield

@@ -112,11 +112,13 @@ def test_copies_of_a_long_one(tmp_path: Path, *, moves: bool) -> None:
     assert Path(cut.target).read_bytes() == Path(done.target).read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", ["verify", "batches", "stats"])
 def test_a_long_value_is_not_held(task: str, tmp_path: Path) -> None:
     assert peak(task, log_of_value(tmp_path / "binlog.000001", _LONG)) < _BOUND
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", ["verify", "stats"])
 def test_a_long_statement_is_not_held(task: str, tmp_path: Path) -> None:
     assert peak(task, log_of_statement(tmp_path / "binlog.000001", _LONG)) < _BOUND

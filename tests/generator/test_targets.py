@@ -12,11 +12,13 @@ from tools.generate.grammar import Grammar
 from tools.generate.targets import compile_for, prepare
 
 
+@pytest.mark.thorough
 def test_every_language_compiles(grammar: Grammar) -> None:
     for language in LANGUAGES:
         assert len(compile_for(grammar, language)) >= len(grammar.specs), language
 
 
+@pytest.mark.thorough
 def test_python_takes_the_grammar_as_it_is(grammar: Grammar) -> None:
     plain, prepared = (
         compile_grammar(specs, Target("python"))[0] for specs in (grammar.specs, prepare(grammar, "python"))
