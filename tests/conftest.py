@@ -12,7 +12,6 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tests import extent
-from tests.corpus_files import CORPUS, SPECIAL, Case, LogFile, is_special, representative
 from tools.generate.grammar import Grammar
 from tools.kernels.build import build_here
 
@@ -83,18 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _is_of_other_log(item: pytest.Item) -> bool:
     call = getattr(item, "callspec", None)
-    return any(map(_is_left_out, call.params.values() if call else ()))
-
-
-def _is_left_out(parameter: object) -> bool:
-    """Whether a parameter is a log or case of the corpus that neither represents others nor is special."""
-    match parameter:
-        case LogFile() | Case():
-            return not is_special(parameter) and parameter.id not in representative()
-        case Path() if CORPUS in parameter.parents:
-            server, *rest = parameter.relative_to(CORPUS).parts
-            return server not in SPECIAL and "/".join((server, *rest)) not in representative()
-    return False
+    return any(map(extent.is_left_out, call.params.values() if call else ()))
 
 
 def _turn(item: pytest.Item) -> int:
