@@ -8,11 +8,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
-PYTEST_ARGS ?= --durations 20
+PYTEST_ARGS ?=
 WITHOUT_OTHERS = not server and not browser and not cluster and not delta and not iceberg
 FUZZ_ARGS ?=
 LANGUAGES ?=
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --durations 20
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
 LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/mysql-9.7/ddl/binlog.0*)
