@@ -16,8 +16,8 @@ import pytest
 from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.errors import UsageError
 from tests.corpus_files import CORPUS, Case
-from tests.lake.reported import REFUSED, WRONG
 from tests.extent import sample
+from tests.lake.reported import REFUSED, WRONG
 from tests.rows.truth import OracleTable
 from tests.spark.lakes import make_lake
 from tests.spark.oracle import server_text
