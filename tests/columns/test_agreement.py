@@ -22,11 +22,12 @@ from tests.columns.test_rows_corpus import by_reader as values_by_reader
 from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
+from tests.extent import rounds
 from tests.grammar.row_bytes import field, table_map_bytes
 from tests.render.dump_ways import printed
 from tools.fuzz.mutants import mutant
 
-_COUNT = 50
+_COUNT = rounds(50, 20)
 
 
 def has_wrong_statement(log: Path) -> bool:
