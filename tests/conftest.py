@@ -68,7 +68,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without `--whole-corpus`, leave out thorough tests and most logs; begin with what takes longest."""
     if not config.getoption("--whole-corpus"):
-        kept, left_out = [], []
+        kept: list[pytest.Item] = []
+        left_out: list[pytest.Item] = []
         for item in items:
             (left_out if item.get_closest_marker("thorough") or _is_of_other_log(item) else kept).append(item)
         config.hook.pytest_deselected(items=left_out)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
@@ -39,7 +40,7 @@ def _by_calls(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
 
 
 @kernel
-def _put_crc32s(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
+def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array) -> None:
     """What lies outside `data` has the sum 0."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Bytes in a line.
@@ -68,7 +69,7 @@ def room_for(sizes: Any) -> int:
 
 @kernel
 def put_hexdump(
-    data: Any, start: int, size: int, position: int, style: Any, place: int, out: Any, at: Any
+    data: Bytes, start: int, size: int, position: int, style: Bytes, place: int, out: Bytes, at: Any
 ) -> Any:
     """Write the bytes of an event.
 
