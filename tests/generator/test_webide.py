@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.corpus_files import LogFile, case, logs
-from tests.extent import sample
 from tools.conformance.reference import lines
 from tools.conformance.schema import enums, schema
 from tools.generate import classes
@@ -38,7 +37,8 @@ def folded_module(folded: Grammar) -> types.ModuleType:
     return module
 
 
-@pytest.mark.parametrize("log", sample(SAMPLE, 1), ids=lambda log: log.id)
+@pytest.mark.thorough
+@pytest.mark.parametrize("log", SAMPLE, ids=lambda log: log.id)
 def test_it_parses_the_same(
     grammar: Grammar, folded: Grammar, folded_module: types.ModuleType, log: LogFile
 ) -> None:
