@@ -90,7 +90,7 @@ class FixedNumbers:
         The block (uint8), and where each event begins (int64).
     """
 
-    def __init__(self, name: str, data: Any, starts: Any) -> None:
+    def __init__(self, name: str, data: Bytes, starts: Ints) -> None:
         self._name, self._data, self._starts = name, data, starts
         self._known: dict[_Field, Any] = {}
         self._wanted: dict[_Field, None] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ from binlog_kaitai.columns.kernel.byte_kernels import lengths_to_zero, read_numb
 from binlog_kaitai.columns.kernel.compile import Kernel, kernel
 from binlog_kaitai.columns.kernel.text_kernels import join_chosen, join_ranges
 from binlog_kaitai.core.grammar import Layout, walk_over
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
+
 
 #: Lengths in an event are 32 bits; a length past this one is as wrong as any.
 _TOO_LONG = 1 << 33
@@ -320,7 +324,7 @@ class Gathered:
         return self._fields[path]
 
 
-def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
+def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
     """The bytes of many ranges one after the other, and their offsets (one more than there are ranges)."""
     offsets = np.empty(len(starts) + 1, dtype=np.int64)
     out = np.empty(int(lengths.sum()), dtype=np.uint8)
@@ -328,7 +332,7 @@ def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
     return out, offsets
 
 
-def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any = None) -> Any:
+def chosen_texts(data: Bytes, starts: Ints, lengths: Ints, choices: Array, valid: Bools | None = None) -> Any:
     """One of a few ranges of UTF-8 for each choice, as an Arrow array; null where `valid` is false."""
     import pyarrow as pa
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from binlog_kaitai.columns.rows.images import Images, Joined
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.schema import set_old_fractions
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+
 
 #: In place of a count that is not known.
 UNKNOWN = MISMATCH_COUNT
@@ -56,7 +60,7 @@ class RowNumbers:
         return first
 
 
-def walked_counts(images: Images, chosen: Any, table: Table) -> Any:
+def walked_counts(images: Images, chosen: Ints, table: Table) -> Any:
     """Rows of some events about a table whose values have known widths; UNKNOWN where they do not fit."""
     counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
@@ -72,7 +76,7 @@ def walked_counts(images: Images, chosen: Any, table: Table) -> Any:
     return counts
 
 
-def _count(images: Images, chosen: Any, table: Table, counts: Any) -> None:
+def _count(images: Images, chosen: Ints, table: Table, counts: Ints) -> None:
     if table.widths is not None:
         counts[chosen] = walked_counts(images, chosen, table)
     for index in chosen[counts[chosen] == UNKNOWN].tolist():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
 from binlog_kaitai.errors import FilterWarning
 from binlog_kaitai.sources.source import Source
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+
 
 #: As many names are remembered, to say what there is instead, and as many are said.
 _MOST_KNOWN, _MOST_SAID = 10_000, 3
@@ -120,7 +124,7 @@ class Unmatched:
             for kind in _WITH_SCHEMA:
                 self._found("database", filter(None, _schemas(block, kind, limit)))
 
-    def _look_at_gtids(self, first: Any, second: Any, pool: Pool) -> None:
+    def _look_at_gtids(self, first: Ints, second: Ints, pool: Pool) -> None:
         offsets, index = np.unique(first, return_index=True)
         included, excluded = self._filters.include_gtids, self._filters.exclude_gtids
         for place, length in zip(offsets.tolist(), second[index].tolist(), strict=True):

@@ -7,12 +7,16 @@ Where the CRC32 of A is `a` and that of B is `b`, A and B together have
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Array
+
 
 #: CRC32 of any bytes with their CRC32 behind them.
 RESIDUE = crc32(bytes(CHECKSUM_SIZE))
@@ -46,7 +50,7 @@ def _move(bit: int) -> Any:
     return np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in bits], dtype=np.uint32)
 
 
-def _apply(move: Any, values: Any) -> Any:
+def _apply(move: Array, values: Array) -> Any:
     """What a linear map, given by the images of the 32 bits, makes of each value."""
     moved = np.zeros(len(values), dtype=np.uint32)
     for byte in range(4):

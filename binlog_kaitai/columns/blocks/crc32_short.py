@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints, view_of
 from binlog_kaitai.columns.kernel.byte_kernels import read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
@@ -22,7 +22,7 @@ _BYTE = np.uint64(255)
 _8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * count) for count in range(1, 8))
 
 
-def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
+def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Any:
     """The CRC32 of each range of bytes, all of which must be inside, as a uint32 array."""
     out = np.empty(len(starts), dtype=np.uint32)
     size = int((ends - starts).sum())
@@ -33,8 +33,8 @@ def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
     return out
 
 
-def _by_calls(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
-    view = memoryview(data)
+def _by_calls(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array) -> None:
+    view = view_of(data)
     for index, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         out[index] = crc32(view[start:end])
 

@@ -19,3 +19,9 @@ Bools = NDArray[np.bool_]
 
 #: Whatever its items are.
 Array = NDArray[Any]
+
+
+def view_of(data: Bytes) -> memoryview:
+    """The bytes of an array, without a copy."""
+    # NumPy's stubs say that arrays are buffers from Python 3.12 on only.
+    return memoryview(data)  # type: ignore[arg-type]

@@ -143,7 +143,7 @@ def read_numbers(
         out[index] = value
 
 
-def put_u4(data: Any, offsets: Any, numbers: Any) -> None:
+def put_u4(data: Bytes, offsets: Ints, numbers: Array) -> None:
     """Write little-endian numbers of 32 bits at some places, all of which must be there. No kernel."""
     data[offsets[:, None] + np.arange(4)] = numbers.astype("<u4")[:, None].view(np.uint8)
 

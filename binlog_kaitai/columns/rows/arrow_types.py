@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import kind_of
 from binlog_kaitai.values.schema import Column
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Array
+
 
 _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 
@@ -45,7 +49,7 @@ def _type(name: str) -> Any:
     return pa.type_for_alias(name)
 
 
-def of_numbers(values: Any, kind: Any = None, valid: NDArray[np.bool_] | None = None) -> Any:
+def of_numbers(values: Array, kind: pa.DataType | None = None, valid: NDArray[np.bool_] | None = None) -> Any:
     """An Arrow array of a NumPy array, without a copy; of another type that has its values so.
 
     `pyarrow.array` looks whether an array is one of pandas or of `numpy.ma`, and imports them for that.

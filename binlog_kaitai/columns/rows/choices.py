@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,10 @@ from binlog_kaitai.columns.rows import read_kernels as ways
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.fused_columns import Values, Way
 from binlog_kaitai.columns.rows.string_kernels import copy_members
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+
 
 #: Of numbers of so many bytes all that there can be are remembered.
 _SHORT = 2
@@ -39,7 +43,7 @@ class _Known:
         self.texts = np.zeros(0, dtype=np.uint8)
         self.limits = np.zeros(1, dtype=np.int64)
 
-    def add(self, values: Any, texts: list[str]) -> None:
+    def add(self, values: Ints, texts: list[str]) -> None:
         """Put in values that are not there, rising, and their texts."""
         room = max(len(self.numbers), int(values[-1]) + 1)
         numbers = np.full(room, -1, dtype=np.int64)
@@ -61,7 +65,7 @@ def way(cells: Cells) -> Way | None:
     return Way(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
 
 
-def texts(cells: Cells, kind: Any, values: Values | None) -> Any:
+def texts(cells: Cells, kind: pa.DataType, values: Values | None) -> Any:
     """The texts, given what was read."""
     if values is None:
         return _by_value(cells, kind)
@@ -90,7 +94,7 @@ def _raw(cells: Cells) -> Any:
     return raw
 
 
-def _by_value(cells: Cells, kind: Any) -> Any:
+def _by_value(cells: Cells, kind: pa.DataType) -> Any:
     valid = cells.valid
     _, first, which = np.unique(_raw(cells)[valid], return_index=True, return_inverse=True)
     found = cells.by_reader(np.flatnonzero(valid)[first])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from binlog_kaitai.columns.transactions.gtids import Markers
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+
 
 _SECOND = 1_000_000
 
@@ -42,7 +46,7 @@ class CommitTimes:
         return times, before
 
 
-def each_time(block: Block, markers: Markers, times: Any, before: int) -> Any:
+def each_time(block: Block, markers: Markers, times: Ints, before: int) -> Any:
     """The time of each event, by those of the markers, or its own where there is none."""
     found = markers.spread(times, before)
     is_none = found < 0
@@ -51,11 +55,11 @@ def each_time(block: Block, markers: Markers, times: Any, before: int) -> Any:
     return found
 
 
-def _own(block: Block, rows: Any) -> Any:
+def _own(block: Block, rows: Ints) -> Any:
     return block.header_of(rows).numbers("timestamp").astype(np.int64) * _SECOND
 
 
-def _times(block: Block, kind: int, rows: Any) -> Any:
+def _times(block: Block, kind: int, rows: Ints) -> Any:
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
         times = _own_or_immediate(body)

@@ -105,7 +105,7 @@ def count_rows(
         out[event] = MISMATCH_COUNT if is_wrong else number
 
 
-def hops_of(limits: Any, sizes: Any, prefixes: Any) -> tuple[Any, Any, Any]:
+def hops_of(limits: Ints, sizes: Ints, prefixes: Ints) -> tuple[Any, Any, Any]:
     """The steps of each image put together: limits as those of the steps, bytes, sizes of lengths."""
     hop_limits, hops, hop_prefixes = [0], list[int](), list[int]()
     bounds = limits.tolist()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from binlog_kaitai.columns.kernel.byte_kernels import are_same, hash_ranges, same_ranges
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+
 
 #: Of so few ranges the kernels are not worth their loading.
 _FEW = 64
@@ -20,7 +24,7 @@ def distinct(keys: Any) -> tuple[Any, Any]:
     return first, which.reshape(-1)
 
 
-def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
+def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Any:
     """For each range the number of the first one with the same bytes."""
     count, lengths = len(starts), ends - starts
     if count <= _FEW:
@@ -38,7 +42,7 @@ def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     return firsts if is_same.all() else _group_by_bytes(data, starts, ends)
 
 
-def _group_by_bytes(data: Any, starts: Any, ends: Any) -> Any:
+def _group_by_bytes(data: Bytes, starts: Ints, ends: Ints) -> Any:
     found: dict[bytes, int] = {}
     pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
     numbers = [found.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]

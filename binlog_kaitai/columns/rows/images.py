@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import compress, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,10 @@ from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
 from binlog_kaitai.errors import BinlogError, GrammarError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+
 
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"
@@ -332,7 +336,7 @@ def walk(images: Images, chosen: NDArray[np.int64], width: int, max_rows: int = 
 
     Raises
     ------
-    MisfitError
+    MismatchError
     """
     programs, program_of = images.programs()
     is_none = np.array([program is None for program in programs], dtype=np.bool_)
@@ -355,7 +359,7 @@ class Joined(NamedTuple):
     steps: Any
 
     @classmethod
-    def of(cls, programs: list[Program | None], program_of: Any) -> Joined:
+    def of(cls, programs: list[Program | None], program_of: Ints) -> Joined:
         first, numbers = distinct(program_of)
         used = program_of[first].tolist()
         chosen = [program for number in used if (program := programs[number]) is not None]
@@ -370,7 +374,7 @@ class Joined(NamedTuple):
 
 
 def _walk(
-    data: Any, begins: Any, ends: Any, events: Any, joined: Joined, width: int, max_rows: int
+    data: Bytes, begins: Ints, ends: Ints, events: Ints, joined: Joined, width: int, max_rows: int
 ) -> Iterator[Found]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     work = int((ends - begins).sum())

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from binlog_kaitai.reader.ends import End
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
 
 
 class RowsPage:
@@ -98,7 +101,7 @@ class RowsPage:
         event.gtid = self.gtid(row)
         return event
 
-    def numbered(self, of_rows: Any, numbers: Any) -> Any:
+    def numbered(self, of_rows: Ints, numbers: Ints) -> Any:
         """The numbers of rows in the log, from their events and their numbers in these."""
         return numbers + self.first_numbers[of_rows] if self.first_numbers.any() else numbers
 

@@ -6,12 +6,16 @@ A line has the fields of the header, each other one sixteen bytes. `put_hexdump`
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.kernel.arrays import Bytes
 from binlog_kaitai.columns.kernel.compile import kernel
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+
 
 #: Bytes in a line.
 WIDTH = 16
@@ -62,7 +66,7 @@ class Style(NamedTuple):
         return self.letters + numbers + b"".join(bytes([len(text)]) + text for text in texts)
 
 
-def room_for(sizes: Any) -> int:
+def room_for(sizes: Ints) -> int:
     """As much room is enough for events of these lengths, in bytes."""
     return int((sizes // WIDTH + 1).sum()) * _LINE + _REST * len(sizes)
 

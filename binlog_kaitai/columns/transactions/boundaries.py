@@ -19,7 +19,7 @@ import re
 import zlib
 from enum import IntEnum
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.ddl.first_words import COMMENT
 from binlog_kaitai.errors import BinlogError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Array
 
 
 class Role(IntEnum):
@@ -211,7 +214,7 @@ def first_true(is_it: Any) -> int:
     return int(np.argmax(is_it)) if is_it.any() else len(is_it)
 
 
-def _rows(block: Block, kind: int, roles: Any, outcomes: Any) -> None:
+def _rows(block: Block, kind: int, roles: Array, outcomes: Array) -> None:
     """The last rows event of a statement ends it where there is no BEGIN (5.1).
 
     Servers that know GTIDs write BEGIN, or a GTID, in front of all rows: if there is none, it is lost.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,10 @@ import pyarrow.compute as pc
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transactions.boundaries import Outcome
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Array, Bools, Ints
+
 
 _SECOND = 1_000_000
 
@@ -89,7 +93,9 @@ def _kinds(columns: dict[str, Any]) -> pa.Array:
 KINDS = [one.name.lower() for one in Outcome]
 
 
-def outcome_of(is_begun: Any, is_standalone: Any, is_rollback_alter: Any, outcome: Any, meant: Any) -> Any:
+def outcome_of(
+    is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
+) -> Any:
     """How each transaction ended, by what `parts.PART_SCHEMA` has of it, int8."""
     # MariaDB's transactions have no BEGIN; a statement that is one by itself is marked as standalone.
     is_begun = is_begun | (is_standalone == 0)

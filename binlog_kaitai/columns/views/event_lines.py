@@ -7,7 +7,7 @@ reader says of it, byte for byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+
+
 #: Each block takes some milliseconds, however few events it has; and room for the columns of the most.
 _BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000
 
@@ -43,7 +47,7 @@ class Page(NamedTuple):
     infos: Infos | None
     rows: Any  # which events to write, int64
 
-    def lines(self, rows: Any) -> tuple[Any, Any]:
+    def lines(self, rows: Ints) -> tuple[Any, Any]:
         """What the programs write for some events (uint8), and where each of them ends (int64)."""
         infos = self.infos
         assert infos is not None
@@ -207,7 +211,7 @@ def write_json(
             yield page.lines(page.rows)[0]
 
 
-def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:
+def _json_prologue(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], Program]:
     assert gtids is not None
     header = block.header
     moments, of_moment = np.unique(header.numbers("timestamp"), return_inverse=True)
