@@ -90,6 +90,7 @@ __all__ = [
     "ExecuteLoadQueryEvent",
     "Format",
     "FormatDescriptionEvent",
+    "GtidBody",
     "GtidEvent",
     "GtidTaggedEvent",
     "Header",
@@ -104,13 +105,16 @@ __all__ = [
     "MariadbGtidEvent",
     "MariadbGtidListEvent",
     "PreviousGtidsEvent",
+    "QueryBody",
     "QueryCompressedEvent",
     "QueryEvent",
     "RandEvent",
     "RotateEvent",
     "RowImage",
+    "RowsBody",
     "RowsEvent",
     "RowsQueryEvent",
+    "StatementBody",
     "StopEvent",
     "StreamPacket",
     "TableMapEvent",
@@ -145,6 +149,13 @@ __all__ = [
 EventType = BinlogEnums.EventType
 ColumnType = ColumnTypes.ColumnType
 TableMapField = TableMapMetadata.FieldType
+
+#: Bodies of events of the same meaning.
+QueryBody = QueryEvent | QueryCompressedEvent
+StatementBody = QueryBody | ExecuteLoadQueryEvent
+RowsBody = RowsEvent | CompressedRowsEvent
+GtidBody = GtidEvent | GtidTaggedEvent
+
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = 4
 

@@ -20,7 +20,7 @@ from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import CompressedRowsEvent, RowImage, RowsEvent
+    from binlog_kaitai.core.grammar import RowImage, RowsBody
 
 
 class Change(Enum):
@@ -176,7 +176,7 @@ def _diff_object(diff: JsonDiff) -> list[dict[str, Any]]:
     ]
 
 
-def _change(body: CompressedRowsEvent | RowsEvent) -> Change:
+def _change(body: RowsBody) -> Change:
     return Change.INSERT if body.is_write else Change.UPDATE if body.is_update else Change.DELETE
 
 

@@ -31,7 +31,11 @@ from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.render.stack import Stack
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import CompressedRowsEvent, MariadbGtidEvent, RowsEvent, XidEvent
+    from binlog_kaitai.core.grammar import (
+        MariadbGtidEvent,
+        RowsBody,
+        XidEvent,
+    )
 
 
 #: Text that is reversed; everything else is written immediately.
@@ -158,7 +162,7 @@ class FlashbackPrinter(MariadbPrinter):
             self.state.ignored_maps, self.state.is_annotated = frozenset(), False
             self._end_rows()
 
-    def _take_back(self, item: Item, body: CompressedRowsEvent | RowsEvent, head: RowsHeader | None) -> None:
+    def _take_back(self, item: Item, body: RowsBody, head: RowsHeader | None) -> None:
         # The client prints a compressed event under its uncompressed type.
         is_packed = "compressed" in EventType(item.kind).name
         kind = item.kind if is_packed else opposite(item.kind)

@@ -10,7 +10,7 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import encode
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import GtidEvent, GtidTaggedEvent, PreviousGtidsEvent
+    from binlog_kaitai.core.grammar import GtidBody, PreviousGtidsEvent
 
 
 _LINE = (
@@ -37,7 +37,7 @@ UNDEFINED_VERSION = 999999
 
 
 def gtid_lines(
-    kind: int, body: GtidEvent | GtidTaggedEvent, gtid: str | None, *, is_to_run: bool
+    kind: int, body: GtidBody, gtid: str | None, *, is_to_run: bool
 ) -> tuple[bytes, bytes, dict[bytes, Any]]:
     """The rest of a GTID event's header line, and the lines after it, as templates with some fields.
 
@@ -59,7 +59,7 @@ def gtid_lines(
     return _LINE, first + _COMMENTS + b"".join(lines), constants
 
 
-def undefined_version(body: GtidEvent | GtidTaggedEvent) -> int:
+def undefined_version(body: GtidBody) -> int:
     """The value the client assumes for server versions missing from a GTID event."""
     return 0 if body.immediate_commit_timestamp is None else UNDEFINED_VERSION
 

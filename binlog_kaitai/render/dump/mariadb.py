@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         FormatDescriptionEvent,
         MariadbGtidEvent,
         MariadbGtidListEvent,
-        QueryCompressedEvent,
-        QueryEvent,
+        QueryBody,
+        StatementBody,
         UserVarEvent,
         XaPrepareEvent,
     )
@@ -152,7 +152,7 @@ class MariadbPrinter(MariadbRows):
         if self.options.prints_base64:
             self.out.head.append(b"BINLOG '\n" + self.out.base64(item.raw) + b"'" + self.delimiter + b"\n")
 
-    def print_query(self, item: Item, body: QueryCompressedEvent | QueryEvent) -> None:
+    def print_query(self, item: Item, body: QueryBody) -> None:
         query = bytes(body.query)
         if not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name)):
             return
@@ -179,9 +179,7 @@ class MariadbPrinter(MariadbRows):
         if self.options.shown_rows:
             head.append(b"### " + query + b"\n")
 
-    def _print_early_use(
-        self, item: Item, body: ExecuteLoadQueryEvent | QueryCompressedEvent | QueryEvent
-    ) -> None:
+    def _print_early_use(self, item: Item, body: StatementBody) -> None:
         """Print USE for a renamed database, which the client does before the header line."""
         new = None if is_transaction_keyword(bytes(body.query)) else self.new_name(body)
         if new is None or self.state.database == new or item.event.header.is_use_suppressed:

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import (
         ExecuteLoadQueryEvent,
         FormatDescriptionEvent,
-        GtidEvent,
-        GtidTaggedEvent,
+        GtidBody,
         PreviousGtidsEvent,
         QueryEvent,
         TransactionPayloadEvent,
@@ -251,7 +250,7 @@ class MysqlPrinter(MysqlRows):
         if not self.options.short_form:
             self.out.head.append(b"# file_id: %d \n" % body.file_id)
 
-    def print_gtid(self, item: Item, body: GtidEvent | GtidTaggedEvent) -> None:
+    def print_gtid(self, item: Item, body: GtidBody) -> None:
         state = self.state
         state.has_seen_gtid = True
         if state.has_left_out:

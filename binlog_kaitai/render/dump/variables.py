@@ -13,7 +13,9 @@ from binlog_kaitai.values.charsets import charset_of
 from binlog_kaitai.values.charsets.collations import collation_name
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import ExecuteLoadQueryEvent, QueryCompressedEvent, QueryEvent
+    from binlog_kaitai.core.grammar import (
+        StatementBody,
+    )
 
 
 _LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
@@ -71,7 +73,7 @@ class StatementHead:
     def print(
         self,
         item: Item,
-        body: ExecuteLoadQueryEvent | QueryCompressedEvent | QueryEvent,
+        body: StatementBody,
         query: bytes,
         name: bytes,
     ) -> None:
