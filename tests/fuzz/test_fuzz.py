@@ -1,4 +1,4 @@
-"""A few hundred mutated logs of a fixed seed, and what the fuzzer itself promises."""
+"""Some mutated logs of a fixed seed, and what the fuzzer itself promises."""
 
 from __future__ import annotations
 
