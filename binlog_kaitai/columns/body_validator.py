@@ -9,19 +9,16 @@ accepted is the reader's to read, and to say what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import hash_ranges
 from binlog_kaitai.columns.rows.groups import group_ranges
 from binlog_kaitai.core.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
 from binlog_kaitai.errors import BinlogError
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
-
 
 #: Structures that mean the same in every event of a type and format: nothing before them matters.
 ALONE = ("extra_data",)

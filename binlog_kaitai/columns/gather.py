@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.fixed_fields import FixedNumbers
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import lengths_to_zero, read_numbers
 from binlog_kaitai.columns.kernel.compile import Kernel, kernel
 from binlog_kaitai.columns.kernel.text_kernels import join_chosen, join_ranges
 from binlog_kaitai.core.grammar import Layout, walk_over
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
-
 
 #: Lengths in an event are 32 bits; a length past this one is as wrong as any.
 _TOO_LONG = 1 << 33

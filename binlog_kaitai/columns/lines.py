@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.json_strings import json_sizes, put_json
-from binlog_kaitai.columns.kernel.arrays import view_of
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, view_of
 from binlog_kaitai.columns.kernel.byte_kernels import are_same
 from binlog_kaitai.columns.kernel.text_kernels import (
     BYTES,
@@ -30,10 +30,6 @@ from binlog_kaitai.columns.kernel.text_kernels import (
     find_clean,
 )
 from binlog_kaitai.columns.text.hexdump import Style, room_for
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
-
 
 #: Bytes that JSON text holds as they are.
 _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.rows.counting import MISMATCH_COUNT, count_rows, hops_of
 from binlog_kaitai.columns.rows.images import Images, Joined
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.schema import set_old_fractions
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
-
 
 #: In place of a count that is not known.
 UNKNOWN = MISMATCH_COUNT

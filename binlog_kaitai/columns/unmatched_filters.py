@@ -9,11 +9,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.lines import Column, Pool, plain
 from binlog_kaitai.columns.rows.groups import group_ranges
 from binlog_kaitai.columns.table_maps import decode
@@ -24,10 +25,6 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
 from binlog_kaitai.errors import FilterWarning
 from binlog_kaitai.sources.source import Source
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
-
 
 #: As many names are remembered, to say what there is instead, and as many are said.
 _MOST_KNOWN, _MOST_SAID = 10_000, 3

@@ -14,25 +14,16 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from binlog_grammar import masks, plain_decoders
-from binlog_grammar.annotate_rows_event import AnnotateRowsEvent
-from binlog_grammar.append_block_event import AppendBlockEvent
-from binlog_grammar.binlog_checkpoint_event import BinlogCheckpointEvent
 from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.binlog_event import BinlogEvent
 from binlog_grammar.column_types import ColumnTypes
 from binlog_grammar.compressed_data import CompressedData
-from binlog_grammar.compressed_rows_event import CompressedRowsEvent
-from binlog_grammar.delete_file_event import DeleteFileEvent
 from binlog_grammar.effective_type import EffectiveType
 from binlog_grammar.encryption_header import EncryptionHeader
 from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
-from binlog_grammar.execute_load_query_event import ExecuteLoadQueryEvent
 from binlog_grammar.format_description_event import FormatDescriptionEvent
-from binlog_grammar.gtid_event import GtidEvent
-from binlog_grammar.gtid_tagged_event import GtidTaggedEvent
 from binlog_grammar.image_columns import ImageColumns
-from binlog_grammar.incident_event import IncidentEvent
 from binlog_grammar.innodb_log import InnodbLog
 from binlog_grammar.intvar_event import IntvarEvent
 from binlog_grammar.json_binary import JsonBinary
@@ -40,25 +31,13 @@ from binlog_grammar.json_diff import JsonDiff
 from binlog_grammar.keyring_file import KeyringFile
 from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
 from binlog_grammar.log_start import LogStart
-from binlog_grammar.mariadb_gtid_event import MariadbGtidEvent
-from binlog_grammar.mariadb_gtid_list_event import MariadbGtidListEvent
-from binlog_grammar.previous_gtids_event import PreviousGtidsEvent
-from binlog_grammar.query_compressed_event import QueryCompressedEvent
-from binlog_grammar.query_event import QueryEvent
-from binlog_grammar.rand_event import RandEvent
-from binlog_grammar.rotate_event import RotateEvent
 from binlog_grammar.row_image import RowImage
-from binlog_grammar.rows_event import RowsEvent
-from binlog_grammar.rows_query_event import RowsQueryEvent
-from binlog_grammar.stop_event import StopEvent
 from binlog_grammar.stream_packet import StreamPacket
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
 from binlog_grammar.table_map_metadata import TableMapMetadata
 from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
-from binlog_grammar.xa_prepare_event import XaPrepareEvent
-from binlog_grammar.xid_event import XidEvent
 from binlog_grammar.zstd_seek_table import ZstdSeekTable
 from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
@@ -74,27 +53,17 @@ __all__ = [
     "POSITION_MASK",
     "SEEK_FOOTER_SIZE",
     "UNKNOWN_BODY",
-    "AnnotateRowsEvent",
-    "AppendBlockEvent",
-    "BinlogCheckpointEvent",
     "BinlogEvent",
     "ColumnType",
     "ColumnTypes",
     "CompressedData",
-    "CompressedRowsEvent",
-    "DeleteFileEvent",
     "EncryptionHeader",
     "EventBody",
     "EventHeader",
     "EventType",
-    "ExecuteLoadQueryEvent",
     "Format",
     "FormatDescriptionEvent",
-    "GtidBody",
-    "GtidEvent",
-    "GtidTaggedEvent",
     "Header",
-    "IncidentEvent",
     "InnodbLog",
     "IntvarEvent",
     "JsonBinary",
@@ -102,28 +71,13 @@ __all__ = [
     "KaitaiStruct",
     "KeyringFile",
     "Layout",
-    "MariadbGtidEvent",
-    "MariadbGtidListEvent",
-    "PreviousGtidsEvent",
-    "QueryBody",
-    "QueryCompressedEvent",
-    "QueryEvent",
-    "RandEvent",
-    "RotateEvent",
     "RowImage",
-    "RowsBody",
-    "RowsEvent",
-    "RowsQueryEvent",
-    "StatementBody",
-    "StopEvent",
     "StreamPacket",
     "TableMapEvent",
     "TableMapField",
     "TableMapMetadata",
     "TransactionPayloadEvent",
     "UserVarEvent",
-    "XaPrepareEvent",
-    "XidEvent",
     "ZstdSeekTable",
     "bit_fields",
     "detect_version",
@@ -149,12 +103,6 @@ __all__ = [
 EventType = BinlogEnums.EventType
 ColumnType = ColumnTypes.ColumnType
 TableMapField = TableMapMetadata.FieldType
-
-#: Bodies of events of the same meaning.
-QueryBody = QueryEvent | QueryCompressedEvent
-StatementBody = QueryBody | ExecuteLoadQueryEvent
-RowsBody = RowsEvent | CompressedRowsEvent
-GtidBody = GtidEvent | GtidTaggedEvent
 
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = 4

@@ -13,7 +13,7 @@ from binlog_kaitai.core.grammar import BinlogEvent, UserVarEvent
 from binlog_kaitai.core.transactions import mariadb_gtid
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import MariadbGtidListEvent, PreviousGtidsEvent
+    from binlog_kaitai.core.bodies import MariadbGtidListEvent, PreviousGtidsEvent
 
 
 #: The values a listing can contain.

@@ -12,7 +12,7 @@ from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import QueryBody
+    from binlog_kaitai.core.bodies import QueryBody
 
 
 def statement_of(body: Any) -> Statement | None:

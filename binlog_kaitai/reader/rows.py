@@ -20,7 +20,8 @@ from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import RowImage, RowsBody
+    from binlog_kaitai.core.bodies import RowsBody
+    from binlog_kaitai.core.grammar import RowImage
 
 
 class Change(Enum):

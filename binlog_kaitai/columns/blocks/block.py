@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.bodies import find_bodies
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, resized
@@ -28,9 +29,6 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.core.row_pieces import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
 from binlog_kaitai.reader.reader import Event
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 
 
 class Frames(NamedTuple):

@@ -18,20 +18,17 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moves
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, crc32s_of_runs
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-
 
 #: The reader's words for NONE, OK and BAD.
 STATUSES = ("none", "ok", "bad")

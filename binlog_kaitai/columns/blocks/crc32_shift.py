@@ -7,16 +7,13 @@ Where the CRC32 of A is `a` and that of B is `b`, A and B together have
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array
-
 
 #: CRC32 of any bytes with their CRC32 behind them.
 RESIDUE = crc32(bytes(CHECKSUM_SIZE))

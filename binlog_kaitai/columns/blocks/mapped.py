@@ -11,17 +11,13 @@ import mmap
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.kernel.arrays import view_of
+from binlog_kaitai.columns.kernel.arrays import Bytes, view_of
 from binlog_kaitai.sources.layer import is_regular_file
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes
-
 
 #: Longer events are looked at in their file, in bytes.
 LONG = 32 << 20

@@ -9,18 +9,15 @@ grammar reads each such :class:`_Template` once, and tells where the sizes stand
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, trace_event
 from binlog_kaitai.errors import BinlogError
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-
 
 #: Fewer payloads are not worth it; nor are more new templates in a block than this, or more that are kept.
 _FEW, _MOST = 8, 64

@@ -12,15 +12,12 @@ import struct
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.columns.kernel.signatures import Kind, kinds_of
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array
-
 
 #: The library, and the one that checks the bounds of arrays, which only tools make; and, where the first
 #: could not be built, why not.

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import kind_of
 from binlog_kaitai.values.schema import Column
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array
-
 
 _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.byte_kernels import read_numbers
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import read_kernels as ways
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.fused_columns import Values, Way
 from binlog_kaitai.columns.rows.string_kernels import copy_members
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
-
 
 #: Of numbers of so many bytes all that there can be are remembered.
 _SHORT = 2

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.transactions.gtids import Markers
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
-
 
 _SECOND = 1_000_000
 

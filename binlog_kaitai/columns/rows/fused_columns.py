@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.read_kernels import (
     BITS,
@@ -27,10 +28,6 @@ from binlog_kaitai.columns.rows.read_kernels import (
     copy_columns,
     read_columns,
 )
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-
 
 #: Arrow would have buffers begin at a multiple of this.
 _ALIGNMENT = 64

@@ -5,24 +5,20 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.decoders import len_partial_bits
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
 from binlog_kaitai.errors import BinlogError, GrammarError
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-
 
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"
@@ -145,7 +141,7 @@ class Images:
         columns: list[int] = np.flatnonzero(present).tolist()
         return columns
 
-    def portions(self, chosen: NDArray[np.int64]) -> Iterator[tuple[Any, Any, Any, Any]]:
+    def portions(self, chosen: Ints) -> Iterator[tuple[Any, Any, Any, Any]]:
         """Some of the events with their images unpacked: events, data, where images begin and end.
 
         Images that cannot be unpacked end before they begin, which no kernel takes.
@@ -322,7 +318,7 @@ class MismatchError(Exception):
         self.index = index
 
 
-def walk(images: Images, chosen: NDArray[np.int64], width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
+def walk(images: Images, chosen: Ints, width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
     """The rows of some events that are about the same table, in order.
 
     Parameters

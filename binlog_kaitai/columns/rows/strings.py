@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.json_strings import escape_bytes
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.fused_columns import Values, Way
@@ -18,10 +19,6 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.types import TEXTUAL
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-
 
 #: Character sets whose text is UTF-8 already; None is one that is not told.
 UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))

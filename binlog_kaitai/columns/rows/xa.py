@@ -23,7 +23,7 @@ from binlog_kaitai.errors import BinlogError, RolledBackWarning
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.kernel.arrays import Ints
-    from binlog_kaitai.core.grammar import XaPrepareEvent
+    from binlog_kaitai.core.bodies import XaPrepareEvent
 
 
 #: XA statements that end what was prepared, as servers write them.

@@ -6,16 +6,12 @@ A line has the fields of the header, each other one sixteen bytes. `put_hexdump`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
-
 
 #: Bytes in a line.
 WIDTH = 16

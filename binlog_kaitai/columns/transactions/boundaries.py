@@ -19,12 +19,13 @@ import re
 import zlib
 from enum import IntEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
@@ -34,9 +35,6 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.ddl.first_words import COMMENT
 from binlog_kaitai.errors import BinlogError
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array
 
 
 class Role(IntEnum):

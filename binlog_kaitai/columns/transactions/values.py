@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Array, Ints
 from binlog_kaitai.columns.transactions.boundaries import Segments
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array, Ints
 
 
 class Parts:

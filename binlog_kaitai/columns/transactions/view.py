@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transactions.boundaries import Outcome
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array, Bools, Ints
-
 
 _SECOND = 1_000_000
 

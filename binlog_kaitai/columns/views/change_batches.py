@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.decoders import is_partial
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
@@ -27,10 +28,6 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.reader.rows import Row, rows_of
 from binlog_kaitai.values import Value
 from binlog_kaitai.values.schema import Column
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
-
 
 #: What an image before or after is: by itself, and in an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import of_numbers
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.walk import find_runs, spread
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.columns.views.change_schemas import TIME
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-
 
 #: Words of Delta's change feed, in the order of the numbers in `walk`.
 CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"], pa.string())

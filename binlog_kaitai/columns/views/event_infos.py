@@ -7,13 +7,14 @@ event does not fit its layout, the reader reads the event.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
+from binlog_kaitai.columns.kernel.arrays import Bools, Ints
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, text_of
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps, decode
@@ -21,10 +22,6 @@ from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.core.grammar import ENUMS, ROWS_TYPES, EventType
 from binlog_kaitai.core.info import info_of, plain
 from binlog_kaitai.errors import BinlogError
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
-
 
 #: The fields that the filters by name look at.
 _NAMES = ("schema_name", "table_name")

@@ -7,7 +7,7 @@ reader says of it, byte for byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.body_validator import BodyValidator
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.selection import Selection
@@ -28,10 +29,6 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-
 
 #: Each block takes some milliseconds, however few events it has; and room for the columns of the most.
 _BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000

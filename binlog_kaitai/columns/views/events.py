@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.lines import Pool, Program, plain
 from binlog_kaitai.columns.rows.strings import LONGEST
 from binlog_kaitai.columns.transactions.gtids import Gtids, gtid_texts
@@ -24,10 +25,6 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-
-if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-
 
 EventColumn = Literal[
     "file", "position", "end_position", "timestamp", "type", "type_code", "server_id", "size", "flags",

@@ -31,11 +31,7 @@ from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.render.stack import Stack
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import (
-        MariadbGtidEvent,
-        RowsBody,
-        XidEvent,
-    )
+    from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, XidEvent
 
 
 #: Text that is reversed; everything else is written immediately.

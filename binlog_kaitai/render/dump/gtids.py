@@ -10,7 +10,7 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import encode
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import GtidBody, PreviousGtidsEvent
+    from binlog_kaitai.core.bodies import GtidBody, PreviousGtidsEvent
 
 
 _LINE = (

@@ -21,7 +21,7 @@ from binlog_kaitai.values.schema import Schema
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-    from binlog_kaitai.core.grammar import RowsEvent
+    from binlog_kaitai.core.bodies import RowsEvent
 
 
 _STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END

@@ -28,17 +28,16 @@ from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword, is_two_phase
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import (
+    from binlog_kaitai.core.bodies import (
         BinlogCheckpointEvent,
         ExecuteLoadQueryEvent,
-        FormatDescriptionEvent,
         MariadbGtidEvent,
         MariadbGtidListEvent,
         QueryBody,
         StatementBody,
-        UserVarEvent,
         XaPrepareEvent,
     )
+    from binlog_kaitai.core.grammar import FormatDescriptionEvent, UserVarEvent
 
 
 _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")

@@ -22,7 +22,8 @@ from binlog_kaitai.render.dump.row_programs import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.text import encode, identifier
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import AnnotateRowsEvent, TableMapEvent
+    from binlog_kaitai.core.bodies import AnnotateRowsEvent
+    from binlog_kaitai.core.grammar import TableMapEvent
 
 
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}

@@ -32,16 +32,15 @@ from binlog_kaitai.render.dump.variables import (
 )
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import (
+    from binlog_kaitai.core.bodies import (
         ExecuteLoadQueryEvent,
-        FormatDescriptionEvent,
         GtidBody,
         PreviousGtidsEvent,
         QueryEvent,
-        TransactionPayloadEvent,
         XaPrepareEvent,
         XidEvent,
     )
+    from binlog_kaitai.core.grammar import FormatDescriptionEvent, TransactionPayloadEvent
 
 
 _ValueType = UserVarEvent.ResultType

@@ -20,7 +20,8 @@ from binlog_kaitai.render.dump.row_programs import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.text import encode
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import RowsEvent, RowsQueryEvent, TableMapEvent
+    from binlog_kaitai.core.bodies import RowsEvent, RowsQueryEvent
+    from binlog_kaitai.core.grammar import TableMapEvent
 
 
 #: The first version whose table maps record generated invisible keys.

@@ -18,17 +18,16 @@ from binlog_kaitai.render.dump.state import State
 from binlog_kaitai.render.dump.text import encode, timestamp
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import (
+    from binlog_kaitai.core.bodies import (
         AppendBlockEvent,
         DeleteFileEvent,
         IncidentEvent,
-        IntvarEvent,
         RandEvent,
         RotateEvent,
         StopEvent,
-        TableMapEvent,
         XidEvent,
     )
+    from binlog_kaitai.core.grammar import IntvarEvent, TableMapEvent
 
 
 PrintEvent = Callable[[Item, Any], None]

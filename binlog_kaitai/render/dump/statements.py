@@ -11,7 +11,7 @@ from binlog_kaitai.values.charsets import charset_of
 from binlog_kaitai.values.charsets.collations import collation_name
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import ExecuteLoadQueryEvent
+    from binlog_kaitai.core.bodies import ExecuteLoadQueryEvent
 
 
 _ValueType = UserVarEvent.ResultType

@@ -13,9 +13,7 @@ from binlog_kaitai.values.charsets import charset_of
 from binlog_kaitai.values.charsets.collations import collation_name
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import (
-        StatementBody,
-    )
+    from binlog_kaitai.core.bodies import StatementBody
 
 
 _LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
