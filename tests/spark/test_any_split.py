@@ -16,7 +16,6 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits.split import plan
 from tests.corpus_files import cases
-from tests.extent import sample
 from tests.spark.test_changes import paths, rows
 
 if TYPE_CHECKING:
@@ -44,7 +43,8 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize(("view", "chosen", "size"), sample(QUERIES, 1), ids=lambda one: str(one))
+@pytest.mark.thorough
+@pytest.mark.parametrize(("view", "chosen", "size"), QUERIES, ids=lambda one: str(one))
 def test_any_size_gives_the_rows_of_the_whole(
     spark: SparkSession, view: str, chosen: slice, size: int
 ) -> None:

@@ -15,7 +15,6 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.spark.state import latest
 from tests.corpus_files import CORPUS, Case
-from tests.extent import sample
 from tests.rows.truth import OracleTable, Store
 from tests.spark.lakes import make_lake
 from tests.spark.test_truth import plain, rows_of, texts_of  # noqa: F401
@@ -32,7 +31,8 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("id_", sample(list(CASES), 1))
+@pytest.mark.thorough
+@pytest.mark.parametrize("id_", CASES)
 def test_tables_as_of_any_transaction(plain: SparkSession, tmp_path: Path, id_: str) -> None:  # noqa: F811
     from binlog_kaitai.spark.tables import LakeTables
 

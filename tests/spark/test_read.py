@@ -32,7 +32,7 @@ CONDITIONS = {
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("where", sample(list(CONDITIONS.values()), 2), ids=sample(list(CONDITIONS), 2))
+@pytest.mark.parametrize("where", sample(list(CONDITIONS.values()), 1), ids=sample(list(CONDITIONS), 1))
 def test_rows_are_those_of_read_changes(spark: SparkSession, where: Any) -> None:
     names = ["_position", "_row", "v"]
     expected = bk.read_changes(LOG, table=TABLE, columns=names, where=where).read_all()

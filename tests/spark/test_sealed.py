@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("case", sample(special_cases("encrypted"), 2), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", sample(special_cases("encrypted"), 1), ids=lambda case: case.id)
 def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -> None:
     keyring = case.folder / "keyring.json"
     name, path = ("keyring", keyring) if keyring.exists() else ("keyFile", case.folder / "keys.txt")
@@ -41,7 +41,8 @@ def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -
     spark.sql("drop view sealed")
 
 
+@pytest.mark.thorough
 def test_a_missing_key_is_named(spark: SparkSession) -> None:
-    for case in sample(special_cases("encrypted"), 1):
+    for case in special_cases("encrypted"):
         with pytest.raises(Exception, match="is not known"):
             spark.read.format("binlog").load(str(case.logs[0])).collect()
