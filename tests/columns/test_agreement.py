@@ -184,9 +184,7 @@ def test_table_maps_are_valid_inside_a_payload_or_outside(
 def test_rows_that_end_in_their_fixed_part(kind: EventType, size: int, tmp_path: Path) -> None:
     """Without a whole table ID it is unknown which table map is missing: the event ends early."""
     rows = bytes.fromhex("070000000000 0100 0200 01 ff 00")[:size]
-    log = log_of_rows(
-        tmp_path, "mysql-5.6", (EventType.table_map_event, table_map_bytes([3])), (kind, rows)
-    )
+    log = log_of_rows(tmp_path, "mysql-5.6", (EventType.table_map_event, table_map_bytes([3])), (kind, rows))
     assert disagreement(log) is None
     (damage,) = scan(Source.of_path(str(log))).damages
     assert "ends early" in damage.reason

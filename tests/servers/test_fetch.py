@@ -49,7 +49,7 @@ def archived(archive: Path, server: Server) -> bool:
     state = archive / "fetch.json"
     place = json.loads(state.read_text())["place"] if state.exists() else None
     newest = server.data / logs_in(server.data)[-1]
-    return bool(place) and (place["name"], place["position"]) == (newest.name, newest.stat().st_size)
+    return place is not None and (place["name"], place["position"]) == (newest.name, newest.stat().st_size)
 
 
 @pytest.mark.parametrize("name", SERVERS)

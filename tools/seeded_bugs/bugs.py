@@ -66,8 +66,8 @@ BUGS = (
     Bug(
         "reader: the last event of a payload is lost",
         "core/payload.py",
-        "yield from framer",
-        "yield from list(framer)[:-1]",
+        "for frame in framer:",
+        "for frame in list(framer)[:-1]:",
         ("core", "columns/test_events.py"),
     ),
     Bug(

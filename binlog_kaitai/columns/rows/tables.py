@@ -15,7 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
-from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
