@@ -8,18 +8,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
-PYTEST_ARGS ?= --durations 20
+PYTEST_ARGS ?=
 WITHOUT_OTHERS = not server and not browser and not cluster and not delta and not iceberg
 FUZZ_ARGS ?=
 LANGUAGES ?=
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --durations 20
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
 LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/mysql-9.7/ddl/binlog.0*)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Without bytecode, each process that the tests start compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-all test-servers test-cluster test-browser test-languages check fuzz generate docs vectors webide bench kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-browser test-languages test-seeded check fuzz generate docs vectors webide bench kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,7 +49,7 @@ test: check kernels ## all checks and tests that need no database server
 	@tools/need_java.sh
 	$(PYTEST) -m "$(WITHOUT_OTHERS)" $(PYTEST_ARGS)
 
-test-all: kernels ## the same tests, those of all logs with the whole corpus
+test-all: kernels ## the same tests with the whole corpus, and the thorough ones
 	@tools/need_java.sh
 	$(PYTEST) --whole-corpus -m "$(WITHOUT_OTHERS)" $(PYTEST_ARGS)
 
@@ -65,6 +67,9 @@ test-browser: setup ## tests in a headless browser; skipped where there is none
 
 test-languages: setup ## the grammar in other languages: build each, compare its trees of all logs with Python's
 	$(BIN)/python -m tools.conformance $(LANGUAGES)
+
+test-seeded: kernels ## put bugs into copies of the package, one at a time: the tests must find each
+	$(BIN)/python -m tools.seeded_bugs
 
 check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/ruff check .

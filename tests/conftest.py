@@ -11,7 +11,7 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.corpus_files import Case, LogFile, is_special, representative
+from tests import extent
 from tools.generate.grammar import Grammar
 from tools.kernels.build import build_here
 
@@ -51,22 +51,29 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedS
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--whole-corpus", action="store_true", help="run the tests of all logs with every log of the corpus"
+        "--whole-corpus",
+        action="store_true",
+        help="run the tests of all logs with every log of the corpus, and the thorough tests",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Kernels that were edited are compiled before the first test."""
+    if config.getoption("--whole-corpus"):
+        extent.cover_everything()
     if not hasattr(config, "workerinput"):
         build_here()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the representative logs, unless all are wanted; begin with what takes longest."""
+    """Without `--whole-corpus`, leave out thorough tests and most logs; begin with what takes longest."""
     if not config.getoption("--whole-corpus"):
-        left_out = [item for item in items if _is_of_other_log(item)]
+        kept: list[pytest.Item] = []
+        left_out: list[pytest.Item] = []
+        for item in items:
+            (left_out if item.get_closest_marker("thorough") or _is_of_other_log(item) else kept).append(item)
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not _is_of_other_log(item)]
+        items[:] = kept
     for item in items:
         for kind, folders in _FOLDERS.items():
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
@@ -76,10 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _is_of_other_log(item: pytest.Item) -> bool:
     call = getattr(item, "callspec", None)
-    return any(
-        isinstance(one, LogFile | Case) and not is_special(one) and one.id not in representative()
-        for one in (call.params.values() if call else ())
-    )
+    return any(map(extent.is_left_out, call.params.values() if call else ()))
 
 
 def _turn(item: pytest.Item) -> int:

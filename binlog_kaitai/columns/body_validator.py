@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import hash_ranges
 from binlog_kaitai.columns.rows.groups import distinct_values, group_ranges
 from binlog_kaitai.core.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
@@ -40,7 +41,7 @@ class BodyValidator:
         self._known: set[tuple[object, ...]] = set()
         self._size = 0
 
-    def accepts(self, block: Block, kind: int, wanted: Any) -> Any:
+    def accepts(self, block: Block, kind: int, wanted: Bools) -> Any:
         """Which events of a type follow the grammar for sure, bool; of those not wanted it may be any."""
         is_complete = BODIES.get(kind, UNKNOWN_BODY).complete
         accepted = block.body(kind).fits & wanted if is_complete else wanted.copy()
@@ -105,7 +106,7 @@ def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
     yield starts, block.all_body_ends(kind) - starts
 
 
-def _groups(data: Any, starts: Any, ends: Any) -> Any:
+def _groups(data: Bytes, starts: Ints, ends: Ints) -> Any:
     """For each range the number of the first one with the same bytes."""
     if hash_ranges.run is not hash_ranges.plain:
         return group_ranges(data, starts, ends)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, Unsigned
 from binlog_kaitai.columns.kernel.byte_kernels import byte_swapped, read_numbers, read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
@@ -25,7 +26,7 @@ _asked: dict[str, dict[_Field, None]] = {}
 
 
 @kernel
-def read_fixed(data: Any, starts: Any, fields: Any, out: Any, is_same: Any) -> None:
+def read_fixed(data: Bytes, starts: Ints, fields: Ints, out: Unsigned, is_same: Bools) -> None:
     """Read several numbers of each event.
 
     Parameters
@@ -58,7 +59,7 @@ def read_fixed(data: Any, starts: Any, fields: Any, out: Any, is_same: Any) -> N
 
 
 @kernel
-def read_inside(data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any) -> None:
+def read_inside(data: Bytes, starts: Array, offset: int, width: int, is_big_endian: bool, out: Array) -> None:
     """As `read_numbers`, where there are eight bytes at all places."""
     unused = np.uint64(64 - 8 * width)
     if is_big_endian:
@@ -70,7 +71,7 @@ def read_inside(data: Any, starts: Any, offset: int, width: int, is_big_endian: 
 
 
 @kernel
-def is_all(values: Any, value: Any) -> Any:
+def is_all(values: Array, value: Any) -> Any:
     """Whether all numbers are the same as another."""
     differences = np.uint64(0)
     for index in range(values.shape[0]):
@@ -89,7 +90,7 @@ class FixedNumbers:
         The block (uint8), and where each event begins (int64).
     """
 
-    def __init__(self, name: str, data: Any, starts: Any) -> None:
+    def __init__(self, name: str, data: Bytes, starts: Ints) -> None:
         self._name, self._data, self._starts = name, data, starts
         self._known: dict[_Field, Any] = {}
         self._wanted: dict[_Field, None] = {}

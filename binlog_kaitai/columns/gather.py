@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.fixed_fields import FixedNumbers
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import lengths_to_zero, read_numbers
 from binlog_kaitai.columns.kernel.compile import Kernel, kernel
 from binlog_kaitai.columns.kernel.text_kernels import join_chosen, join_ranges
@@ -321,7 +322,7 @@ class Gathered:
         return self._fields[path]
 
 
-def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
+def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
     """The bytes of many ranges one after the other, and their offsets (one more than there are ranges)."""
     offsets = np.empty(len(starts) + 1, dtype=np.int64)
     out = np.empty(int(lengths.sum()), dtype=np.uint8)
@@ -329,7 +330,7 @@ def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
     return out, offsets
 
 
-def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any = None) -> Any:
+def chosen_texts(data: Bytes, starts: Ints, lengths: Ints, choices: Array, valid: Bools | None = None) -> Any:
     """One of a few ranges of UTF-8 for each choice, as an Arrow array; null where `valid` is false."""
     choices = choices.astype(np.int64, copy=False)
     offsets = np.empty(len(choices) + 1, dtype=np.int32)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import inlined, kernel
 
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
@@ -30,7 +31,7 @@ _LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
 
 @kernel
 @inlined
-def put_hex(byte: int, out: Any, at: int) -> int:
+def put_hex(byte: int, out: Bytes, at: int) -> int:
     """Write a byte as two hexadecimal digits; gives the end."""
     out[at] = HEX_DIGITS[byte >> 4]
     out[at + 1] = HEX_DIGITS[byte & 15]
@@ -38,7 +39,7 @@ def put_hex(byte: int, out: Any, at: int) -> int:
 
 
 @kernel
-def put_escape(byte: int, out: Any, at: int) -> Any:
+def put_escape(byte: int, out: Bytes, at: int) -> Any:
     """Write a byte that has an entry in `ESCAPES` as JSON does; gives the end."""
     escape = ESCAPES[byte]
     out[at] = 92
@@ -50,7 +51,7 @@ def put_escape(byte: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def width_at(data: Any, at: int, end: int) -> Any:
+def width_at(data: Bytes, at: int, end: int) -> Any:
     """Bytes of the character of UTF-8 at `at`, which lies before `end`; 0 if there is none."""
     byte = data[at]
     width = np.int64(_SIZES[byte])
@@ -65,7 +66,7 @@ def width_at(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def json_sizes(data: Any, starts: Any, lengths: Any, out: Any) -> None:
+def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
     """Length of the JSON string of each range, quotes included; -1 if it is outside.
 
     Bytes of no character become escapes, as `surrogateescape` has them.
@@ -89,7 +90,7 @@ def json_sizes(data: Any, starts: Any, lengths: Any, out: Any) -> None:
 
 
 @kernel
-def put_json(data: Any, starts: Any, lengths: Any, positions: Any, out: Any) -> None:
+def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Bytes) -> None:
     """Write the JSON string of each range at its place; there must be as much room as `json_sizes` says."""
     for index in range(starts.shape[0]):
         at = positions[index]
@@ -113,7 +114,7 @@ def put_json(data: Any, starts: Any, lengths: Any, positions: Any, out: Any) -> 
 
 
 @kernel
-def escape_bytes(data: Any, offsets: Any, out: Any, ends: Any) -> int:
+def escape_bytes(data: Bytes, offsets: Ints, out: Bytes, ends: Ints) -> int:
     """Write strings with each byte that is part of no character of UTF-8 as ``\\xNN``.
 
     That is what Python's `backslashreplace` makes. `offsets` has one more than there are strings, and so does

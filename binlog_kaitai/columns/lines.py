@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.json_strings import json_sizes, put_json
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, view_of
 from binlog_kaitai.columns.kernel.byte_kernels import are_same
 from binlog_kaitai.columns.kernel.text_kernels import (
     BYTES,
@@ -119,7 +120,7 @@ class Pool:
 
     # Columns ------------------------------------------------------------------------------------------
 
-    def numbers(self, values: Any, mask: Any = None, *, by_event: bool = False) -> Column:
+    def numbers(self, values: Array, mask: Bools | None = None, *, by_event: bool = False) -> Column:
         """A column of whole numbers or truth values; null where `mask` is false."""
         values = np.asarray(values)
         if values.dtype == np.bool_:
@@ -143,7 +144,7 @@ class Pool:
         return Column(NUMBER, first, second, by_event)
 
     def choice(
-        self, codes: Any, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
+        self, codes: Array, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
     ) -> Column:
         """A column of JSON values, `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
@@ -162,13 +163,13 @@ class Pool:
         offsets = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         return Column(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
 
-    def placed(self, first: Any, second: Any) -> Column:
+    def placed(self, first: Ints, second: Ints) -> Column:
         """A column of JSON values that lie in the block or the pool, see `text_kernels.assemble`."""
         if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
             return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
         return Column(TEXT, first, second)
 
-    def ranges(self, starts: Any, lengths: Any) -> Column:
+    def ranges(self, starts: Ints, lengths: Ints) -> Column:
         """A column of bytes of the block as they are."""
         return Column(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
 
@@ -176,11 +177,11 @@ class Pool:
         """A column of microseconds below a second, with six digits."""
         return Column(FRACTION, values, np.zeros(len(values), dtype=np.int64))
 
-    def hexadecimal(self, values: Any, *, by_event: bool = False) -> Column:
+    def hexadecimal(self, values: Ints, *, by_event: bool = False) -> Column:
         """A column of numbers of 32 bits with eight digits."""
         return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
 
-    def hexdumps(self, starts: Any, sizes: Any, positions: Any, style: Style) -> Column:
+    def hexdumps(self, starts: Ints, sizes: Ints, positions: Ints, style: Style) -> Column:
         """A column of bytes in hexadecimal, of each event; nothing for those with position 0."""
         place, _ = self.place(style.packed())
         first = np.stack((starts, positions), axis=1)
@@ -193,7 +194,7 @@ class Pool:
         return Column(TEXT, _repeated(-place - 1, count), _repeated(length, count), by_event, text)
 
     def strings(
-        self, data: Any, starts: Any, lengths: Any, convert: Callable[[bytes], object], mask: Any = None
+        self, data: Bytes, starts: Ints, lengths: Ints, convert: Callable[[bytes], object], mask: Any = None
     ) -> Column:
         """A column of strings in the block; what is not plain ASCII goes through `convert`."""
         is_whole = mask is None or mask.all()
@@ -207,7 +208,7 @@ class Pool:
         find_clean.run(data, first, second, _CLEAN, clean)
         if mask is not None:
             clean |= ~mask
-        view = memoryview(data)
+        view = view_of(data)
         known: dict[bytes, tuple[int, int]] = {}
         for index in self._escape(data, first, second, np.flatnonzero(~clean)).tolist():
             raw = bytes(view[first[index] : first[index] + second[index]])
@@ -219,7 +220,7 @@ class Pool:
             second = np.where(mask, second, self.null[1])
         return Column(TEXT, first, second)
 
-    def _escape(self, data: Any, first: Any, second: Any, rows: Any) -> Any:
+    def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Any:
         """Put in the JSON text of some strings, if they are many; gives those that are left."""
         sizes = np.empty(len(rows), dtype=np.int64)
         measure = json_sizes.run
@@ -240,12 +241,12 @@ def _repeated(value: int, count: int) -> Any:
     return np.ndarray(count, dtype=np.int64, buffer=np.int64(value), strides=(0,))
 
 
-def _is_constant(values: Any) -> bool:
+def _is_constant(values: Array) -> bool:
     """Whether there are values and all are the same."""
     return len(values) > 0 and bool((values == values[0]).all())
 
 
-def text_of(data: Any, pool: Pool, column: Column, row: int) -> str | None:
+def text_of(data: Bytes, pool: Pool, column: Column, row: int) -> str | None:
     """A cell of a column of text; None for null."""
     start, length = int(column.first[row]), int(column.second[row])
     if start >= 0:
@@ -299,7 +300,7 @@ class Program:
 
 
 def write_lines(
-    data: Any,
+    data: Bytes,
     pool: Pool,
     programs: Sequence[Program],
     events: NDArray[np.int64],

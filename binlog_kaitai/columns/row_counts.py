@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.rows.counting import MISMATCH_COUNT, count_rows, hops_of
 from binlog_kaitai.columns.rows.images import Images, Joined
 from binlog_kaitai.columns.rows.tables import Table
@@ -56,7 +57,7 @@ class RowNumbers:
         return first
 
 
-def walked_counts(images: Images, chosen: Any, table: Table) -> Any:
+def walked_counts(images: Images, chosen: Ints, table: Table) -> Any:
     """Rows of some events about a table whose values have known widths; UNKNOWN where they do not fit."""
     counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
@@ -72,7 +73,7 @@ def walked_counts(images: Images, chosen: Any, table: Table) -> Any:
     return counts
 
 
-def _count(images: Images, chosen: Any, table: Table, counts: Any) -> None:
+def _count(images: Images, chosen: Ints, table: Table, counts: Ints) -> None:
     if table.widths is not None:
         counts[chosen] = walked_counts(images, chosen, table)
     for index in chosen[counts[chosen] == UNKNOWN].tolist():

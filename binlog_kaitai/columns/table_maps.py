@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from binlog_kaitai.columns.rows.tables import Closings, in_force, last_of_each, 
 from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import EventType, TableMapEvent
 from binlog_kaitai.reader.reader import Event
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.gather import Gathered
+    from binlog_kaitai.columns.kernel.arrays import Ints
+
 
 _ID = "table_id.value"
 _NAMES = ("schema_name", "table_name")
@@ -52,7 +57,7 @@ class TableMaps:
         self._own: list[Column] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
 
-    def _names(self, body: Any, usable: Any, number: int, earlier: list[int]) -> Column:
+    def _names(self, body: Gathered, usable: Ints, number: int, earlier: list[int]) -> Column:
         known = [self._pool.place(self._known[id_].names[number]) for id_ in earlier]
         offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
         first, second = -offsets[:, 0] - 1, offsets[:, 1]
@@ -74,7 +79,7 @@ class TableMaps:
         is_all = len(self._rows) == self._block.counts.get(EventType.table_map_event)
         return self._own[_NAMES.index(name)] if is_all and self._own else None
 
-    def _match(self, rows: Any, ids: Any) -> Any:
+    def _match(self, rows: Ints, ids: Ints) -> Any:
         """For each rows event the number of its table map, earlier ones first; -1 where there is none."""
         assert self._block is not None
         found = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)

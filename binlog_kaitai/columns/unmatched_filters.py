@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.lines import Column, Pool, plain
 from binlog_kaitai.columns.rows.groups import distinct_values, group_ranges
 from binlog_kaitai.columns.table_maps import decode
@@ -122,7 +123,7 @@ class Unmatched:
             for kind in _WITH_SCHEMA:
                 self._found("database", filter(None, _schemas(block, kind, limit)))
 
-    def _look_at_gtids(self, first: Any, second: Any, pool: Pool) -> None:
+    def _look_at_gtids(self, first: Ints, second: Ints, pool: Pool) -> None:
         offsets, index = np.unique(first, return_index=True)
         included, excluded = self._filters.include_gtids, self._filters.exclude_gtids
         for place, length in zip(offsets.tolist(), second[index].tolist(), strict=True):

@@ -54,6 +54,7 @@ __all__ = [
     "UNKNOWN_BODY",
     "BinlogEvent",
     "ColumnType",
+    "ColumnTypes",
     "CompressedData",
     "EncryptionHeader",
     "EventBody",
@@ -66,11 +67,14 @@ __all__ = [
     "IntvarEvent",
     "JsonBinary",
     "JsonDiff",
+    "KaitaiStruct",
     "KeyringFile",
     "Layout",
+    "RowImage",
     "StreamPacket",
     "TableMapEvent",
     "TableMapField",
+    "TableMapMetadata",
     "TransactionPayloadEvent",
     "UserVarEvent",
     "ZstdSeekTable",
@@ -99,6 +103,7 @@ __all__ = [
 EventType = BinlogEnums.EventType
 ColumnType = ColumnTypes.ColumnType
 TableMapField = TableMapMetadata.FieldType
+
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = sizes.BinlogEvent.CHECKSUM_SIZE
 

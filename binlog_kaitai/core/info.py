@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.adapter import BINARY_COLLATION, decimal_text, gtid_set
 from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.core.grammar import BinlogEvent, UserVarEvent
 from binlog_kaitai.core.transactions import mariadb_gtid
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import MariadbGtidListEvent, PreviousGtidsEvent
+
 
 #: The values a listing can contain.
 Plain = int | float | str | bool | None | dict[str, str]
@@ -63,11 +67,11 @@ def _user_variable(body: Any) -> Plain:
     return plain(value.data)
 
 
-def _gtid_set(body: Any) -> Plain:
+def _gtid_set(body: PreviousGtidsEvent) -> Plain:
     return str(gtid_set(body.gtids))
 
 
-def _gtid_list(body: Any) -> Plain:
+def _gtid_list(body: MariadbGtidListEvent) -> Plain:
     return ",".join(mariadb_gtid(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids)
 
 

@@ -14,6 +14,7 @@ from binlog_kaitai.errors import BinlogError
 
 # The statement parser is imported on first use: most logs have no DDL that matters.
 if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.ddl.statements import CreateTable
 
 
@@ -187,7 +188,7 @@ class Definitions:
                     store.lose(key, f"a statement could not be parsed: {reason}")
 
 
-def _match(store: Store, key: Key, table_map: Any) -> TableDefinition | DefinitionMismatch | None:
+def _match(store: Store, key: Key, table_map: TableMapEvent) -> TableDefinition | DefinitionMismatch | None:
     if (lost := store.lost.get(key)) is not None:
         return DefinitionMismatch(*key, lost)
     reason = ""

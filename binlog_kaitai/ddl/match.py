@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
+
 
 #: A precision or scale in digits; servers allow at most 65.
 _SMALL = re.compile(r"[0-9]{1,9}")
@@ -83,7 +87,7 @@ def _hidden(table: TableDefinition, kinds: Sequence[str]) -> list[ColumnDefiniti
     ]
 
 
-def _difference(column: ColumnDefinition, detail: Any) -> str:
+def _difference(column: ColumnDefinition, detail: TableMapEvent.Column) -> str:
     """How the table map contradicts the definition of a column; empty if it does not."""
     if detail.has_signedness and column.is_unsigned is not None and detail.is_unsigned != column.is_unsigned:
         return "the opposite sign"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.charset_options import charset_of_number
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.statements import Statement, read_statement
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
 
 
 def statement_of(body: Any) -> Statement | None:
@@ -28,7 +31,7 @@ def statement_of(body: Any) -> Statement | None:
     return None if sql is None else read_statement(sql, session_of(body).sql_mode)
 
 
-def is_half_done(body: Any) -> bool:
+def is_half_done(body: QueryBody) -> bool:
     """Whether a QUERY_EVENT is the unfinished or failed half of a two-phase ALTER of MariaDB.
 
     Only the COMMIT of a two-phase ALTER changes the table.
@@ -37,7 +40,7 @@ def is_half_done(body: Any) -> bool:
     return flags is not None and (flags.is_start_alter or flags.is_rollback_alter)
 
 
-def session_of(body: Any) -> Session:
+def session_of(body: QueryBody) -> Session:
     """The session of a QUERY_EVENT, from its body."""
     variables = _variables(body)
     charset, modes = variables.get("charset"), variables.get("sql_mode")
@@ -51,7 +54,7 @@ def session_of(body: Any) -> Session:
     )
 
 
-def text_of(body: Any) -> str | None:
+def text_of(body: QueryBody) -> str | None:
     """The statement of a QUERY_EVENT, from its body; None if its character set is unknown."""
     query: bytes = body.query
     if query.isascii():
@@ -65,6 +68,6 @@ def text_of(body: Any) -> str | None:
         return None if name not in (None, "utf8mb3", "utf8mb4") else query.decode("utf-8", "surrogateescape")
 
 
-def _variables(body: Any) -> dict[Any, Any]:
+def _variables(body: QueryBody) -> dict[Any, Any]:
     found = [] if body.status_vars is None else body.status_vars.variables
     return {getattr(one.key, "name", one.key): one.value for one in found}

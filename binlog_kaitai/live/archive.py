@@ -26,6 +26,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.checksums import check
 from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
@@ -179,7 +180,7 @@ class Archive:
             They cannot be written.
         """
         begin, end = int(block.positions[0]), int(block.end_positions[-1])
-        data = memoryview(block.data)[int(block.starts[0]) :][: end - begin]
+        data = view_of(block.data)[int(block.starts[0]) :][: end - begin]
         if begin < self._end:
             data = data[self._compare(data, begin) :]
         if len(data):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes
 from binlog_kaitai.columns.kernel.byte_kernels import read_u4
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy
@@ -24,7 +25,7 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 @kernel
 def unpack(
-    data: Any,
+    data: Bytes,
     at: int,
     end: int,
     sequence: int,
@@ -32,9 +33,9 @@ def unpack(
     header_length: int,
     size_at: int,
     type_at: int,
-    special: Any,
+    special: Bools,
     ack_mask: int,
-    out: Any,
+    out: Bytes,
     out_at: int,
 ) -> Any:
     """Copy the events of the packets in `data[at:end]` to `out[out_at:]`, one after the other.

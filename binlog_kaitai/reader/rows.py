@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent, trace_event
 from binlog_kaitai.errors import BinlogError, GrammarError
@@ -18,6 +18,10 @@ from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.values import JsonDiff, JsonText, Value, json_form, value_of
 from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import RowsBody
+    from binlog_kaitai.core.grammar import RowImage
 
 
 class Change(Enum):
@@ -173,7 +177,7 @@ def _diff_object(diff: JsonDiff) -> list[dict[str, Any]]:
     ]
 
 
-def _change(body: Any) -> Change:
+def _change(body: RowsBody) -> Change:
     return Change.INSERT if body.is_write else Change.UPDATE if body.is_update else Change.DELETE
 
 
@@ -272,7 +276,7 @@ def _apply(
         raise GrammarError(error.reason, field=f"{schema.full_name}, column {name}") from error
 
 
-def _values(image: Any, schema: Schema) -> dict[str, Value]:
+def _values(image: RowImage, schema: Schema) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for cell, column in zip(image.cells, schema.columns, strict=True):
         if not cell.is_present:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from binlog_kaitai.core.grammar import ColumnType, TableMapEvent, TableMapField
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapMetadata
+
 
 _CHARACTER_TYPES = frozenset(
     (
@@ -97,7 +101,9 @@ class _Reader:
     def _of(self, *types: ColumnType) -> list[ColumnFacts]:
         return [one for one in self.columns if one.type in types]
 
-    def take_default_collation(self, columns: list[ColumnFacts], value: Any) -> None:
+    def take_default_collation(
+        self, columns: list[ColumnFacts], value: TableMapMetadata.DefaultCollation
+    ) -> None:
         exceptions = {one.column.value: one.collation.value for one in value.exceptions}
         for ordinal, column in enumerate(columns):
             column.collation_id = exceptions.get(ordinal, value.collation.value)
@@ -119,11 +125,11 @@ def _set(columns: list[ColumnFacts], name: str, values: Iterable[Any]) -> None:
         setattr(column, name, value)
 
 
-def _numbers(value: Any) -> list[int]:
+def _numbers(value: TableMapMetadata.NumberList) -> list[int]:
     return [one.value for one in value.numbers]
 
 
-def _members(value: Any) -> list[tuple[bytes, ...]]:
+def _members(value: TableMapMetadata.MemberLists) -> list[tuple[bytes, ...]]:
     return [tuple(member.value for member in one.members) for one in value.columns]
 
 

@@ -156,7 +156,7 @@ class _Parser:
             found[key.key] = self._element(entry, depth)
         return found
 
-    def _array(self, content: Any, depth: int) -> Node:
+    def _array(self, content: JsonBinary.Container, depth: int) -> Node:
         return [self._element(entry, depth) for entry in content.value_entries]
 
     def _element(self, entry: Any, depth: int) -> Node:

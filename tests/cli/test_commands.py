@@ -16,6 +16,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.cli import app
 from tests.cli.conftest import Run
 from tests.corpus_files import Case, case, cases, special_cases
+from tests.extent import sample
 
 ROTATE = case("mysql-9.7", "rotate")
 FIRST_KEYS = ["file", "position", "end_position", "timestamp", "type", "type_code"]
@@ -136,7 +137,7 @@ def test_filters_by_table_and_database_take_the_events_that_name_them(run: Run) 
 
 def test_explain_at_a_position_tiles_the_event(run: Run) -> None:
     log = ROTATE.logs[0]
-    for event in ROTATE.oracle(log):
+    for event in sample(ROTATE.oracle(log), 6):
         done = run("explain", "--format", "json", "--at", event.position, log)
         leaves = json.loads(done.stdout)
         at = event.position
@@ -226,7 +227,7 @@ def damaged() -> list[Case]:
     return [one for one in special_cases("damaged") if not any(word in one.folder.name for word in harmless)]
 
 
-@pytest.mark.parametrize("folder", [pytest.param(one, id=one.id) for one in damaged()])
+@pytest.mark.parametrize("folder", [pytest.param(one, id=one.id) for one in sample(damaged(), 8)])
 def test_verify_exits_1_and_names_each_damage(run: Run, folder: Case) -> None:
     done = run("verify", folder.logs[0])
     assert done.returncode == 1

@@ -22,11 +22,12 @@ from tests.columns.test_rows_corpus import by_reader as values_by_reader
 from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
+from tests.extent import rounds
 from tests.grammar.row_bytes import field, table_map_bytes
 from tests.render.dump_ways import printed
 from tools.fuzz.mutants import mutant
 
-_COUNT = 50
+_COUNT = rounds(50, 20)
 
 
 def has_wrong_statement(log: Path) -> bool:
@@ -183,9 +184,7 @@ def test_table_maps_are_valid_inside_a_payload_or_outside(
 def test_rows_that_end_in_their_fixed_part(kind: EventType, size: int, tmp_path: Path) -> None:
     """Without a whole table ID it is unknown which table map is missing: the event ends early."""
     rows = bytes.fromhex("070000000000 0100 0200 01 ff 00")[:size]
-    log = log_of_rows(
-        tmp_path, "mysql-5.6", (EventType.table_map_event, table_map_bytes([3])), (kind, rows)
-    )
+    log = log_of_rows(tmp_path, "mysql-5.6", (EventType.table_map_event, table_map_bytes([3])), (kind, rows))
     assert disagreement(log) is None
     (damage,) = scan(Source.of_path(str(log))).damages
     assert "ends early" in damage.reason

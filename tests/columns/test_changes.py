@@ -19,6 +19,7 @@ from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA, META_FIEL
 from binlog_kaitai.columns.views.changes import read_changes
 from binlog_kaitai.core.filters import Filters, ZeroDates
 from tests.corpus_files import case
+from tests.extent import sample
 
 TYPES = case("mysql-9.7", "types_metadata")
 
@@ -116,7 +117,7 @@ def test_columns_of_all_definitions_are_there_by_name() -> None:
     for row in views:
         for image in (row["before"], row["after"]):
             by_table.setdefault(f"{row['schema']}.{row['table']}", set()).update(json.loads(image or "{}"))
-    for table, names in by_table.items():
+    for table, names in sample(list(by_table.items()), 5):
         found = read_changes(logs, table=table).read_all()
         assert names <= set(found.schema.names)
         images = [row for row in views if f"{row['schema']}.{row['table']}" == table]

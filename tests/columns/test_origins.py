@@ -140,8 +140,9 @@ def with_wrong_decimal(path: Path, position: int) -> bytes:
         data = bytearray(path.read_bytes())
         data[at] ^= 0xFF
         try:
-            for one in bk.open(bytes(data), verify_checksums=False):
-                list(one.rows())
+            for one in bk.open(bytes(data[: event.end_position]), verify_checksums=False):
+                if one.position == position:
+                    list(one.rows())
         except bk.BinlogError as error:
             if "DECIMAL" in error.reason or "digit" in error.reason:
                 return bytes(data)

@@ -19,6 +19,7 @@ from binlog_kaitai.values.schema import Schema
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_rows_corpus import by_columns, by_reader
 from tests.corpus_files import case, cases
+from tests.extent import rounds
 from tests.grammar.row_bytes import field, table_map_bytes
 
 _CASES = (
@@ -50,7 +51,7 @@ def test_mutated_rows_are_told_as_the_reader_tells_them(name: str, tmp_path: Any
         head = log.read_bytes()[:4]
         outer = [event for event in events if event.payload_index is None]
         rows = [at for at, event in enumerate(outer) if event.layout.effective_type(event.type_code) in _ROWS]
-        for _ in range(25):
+        for _ in range(rounds(25, 4)):
             target = chance.choice(rows)
             path = tmp_path / "binlog.000001"
             path.write_bytes(head + b"".join(_up_to(outer, target, chance)))
@@ -100,7 +101,7 @@ def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) ->
     assert samples
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
     made = 0
-    for _ in range(1500):
+    for _ in range(rounds(1500, 300)):
         table_map, schema, index, raw = chance.choice(samples)
         data = bytearray(raw)
         for _ in range(chance.choice((0, 1, 1, 2, 5))):
@@ -120,7 +121,7 @@ def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) ->
             continue
         made += 1
         assert bytes(out[:end]) == expected
-    assert made > 300
+    assert made > rounds(300, 60)
 
 
 @pytest.mark.parametrize(

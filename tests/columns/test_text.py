@@ -30,6 +30,7 @@ from binlog_kaitai.values.charsets import decode, encoder_of
 from binlog_kaitai.values.sql_text import literal
 from binlog_kaitai.values.temporal import datetime_text
 from tests.columns.support import all_files, use_plain_kernels
+from tests.extent import sample
 from tests.values.literals import LITERAL, value_of
 
 WORDS = ("types", "charsets", "json", "metadata", "invisible")
@@ -90,7 +91,7 @@ def test_literals_of_columns_are_those_of_values(path: Path) -> None:
 
 def test_plain_kernels_write_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     use_plain_kernels(monkeypatch)
-    assert sum(check(cells) for path in FILES[::4] for cells in columns_of(path)) > 100
+    assert sum(check(cells) for path in sample(FILES[::4], 2) for cells in columns_of(path)) > 100
 
 
 @given(st.lists(st.none() | st.binary(max_size=60)))

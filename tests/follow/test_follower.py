@@ -17,12 +17,13 @@ from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.following.walk import Division
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, cases, logs
+from tests.extent import sample
 from tests.follow.logs import ROTATED, covered, ends_of_transactions, grow, steps
 
 WHOLE = [(path.name, 4, path.stat().st_size) for path in ROTATED]
 
 
-@pytest.mark.parametrize("log", logs(), ids=str)
+@pytest.mark.parametrize("log", sample(logs(), 16), ids=str)
 @pytest.mark.parametrize("block_size", [1 << 22, 512])
 def test_rests_are_where_transactions_end(log: object, block_size: int) -> None:
     path = Path(log.path)  # type: ignore[attr-defined]
@@ -103,7 +104,9 @@ def test_a_log_that_grows_byte_by_byte(tmp_path: Path) -> None:
     assert fresh.spans(checkpoints[0], checkpoints[-1])[-1].definitions
 
 
-@pytest.mark.parametrize("case", [case for case in cases() if case.logs], ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case", sample([case for case in cases() if case.logs], 12), ids=lambda case: case.id
+)
 def test_small_steps_know_what_one_step_knows(case: object) -> None:
     folder = str(case.folder / "*.0*")  # type: ignore[attr-defined]
     size = sum(path.stat().st_size for path in case.logs)  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tools.generate.__main__ import ROOT
@@ -12,6 +13,7 @@ from tools.generate.compiler import Target, compile_grammar
 from tools.generate.grammar import Grammar
 
 
+@pytest.mark.thorough
 def test_the_folder_compiles_from_the_root_of_the_collection(grammar: Grammar) -> None:
     files = render(grammar, ROOT / "formats")
     specs = {name.removesuffix(".ksy"): yaml.safe_load(text) for name, text in files.items()}

@@ -75,6 +75,7 @@ def test_the_fields_that_drivers_print(grammar: Grammar) -> None:
     assert [field.kind for field in schema(grammar)["VarlenInteger"] if field.name == "value"] == ["u"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("javac") or not shutil.which("mvn"), reason="needs a JDK and Maven")
 def test_java_reads_the_greatest_and_least_gno(grammar: Grammar, tmp_path: Path) -> None:
     greatest = 9223372036854775000
@@ -117,6 +118,7 @@ def test_the_program_for_python_runs_and_a_wrong_one_is_seen(grammar: Grammar, t
     assert "prints" in (program_difference("python", tmp_path, log, tree, members) or "")
 
 
+@pytest.mark.thorough
 def test_javascript_reads_small_logs_alike() -> None:
     (javascript,) = (language for language in LANGUAGES if language.target == "javascript")
     logs = [log for log in corpus(ROOT) if log.stat().st_size < 4096]

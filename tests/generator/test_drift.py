@@ -24,6 +24,7 @@ def check(root: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return complaint
 
 
+@pytest.mark.thorough
 def test_the_tree_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
     assert check(ROOT, capsys) == ""
 

@@ -37,6 +37,7 @@ def folded_module(folded: Grammar) -> types.ModuleType:
     return module
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("log", SAMPLE, ids=lambda log: log.id)
 def test_it_parses_the_same(
     grammar: Grammar, folded: Grammar, folded_module: types.ModuleType, log: LogFile
@@ -48,6 +49,7 @@ def test_it_parses_the_same(
     assert [with_types_of_files(json.loads(line), grammar) for line in theirs] == list(map(json.loads, ours))
 
 
+@pytest.mark.thorough
 def test_every_type_has_a_name_of_its_own(grammar: Grammar) -> None:
     unique = with_unique_names(grammar)
     names = [camel_case(type_.name) for type_ in unique]
@@ -57,6 +59,7 @@ def test_every_type_has_a_name_of_its_own(grammar: Grammar) -> None:
     assert list(files) == ["MysqlBinlog.js"]
 
 
+@pytest.mark.thorough
 def test_the_names_do_not_change_what_is_parsed(grammar: Grammar) -> None:
     folded = Grammar({ENTRY: fold(with_unique_names(grammar), ENTRY)})
     (files,) = compile_grammar(folded.specs, Target("python"))
@@ -79,6 +82,7 @@ def without_types(node: Any) -> Any:
     return node
 
 
+@pytest.mark.thorough
 def test_it_compiles_to_what_the_web_ide_runs(folded: Grammar) -> None:
     (files,) = compile_grammar(folded.specs, Target("javascript"))
     assert list(files) == ["MysqlBinlog.js"]

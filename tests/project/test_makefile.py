@@ -29,6 +29,7 @@ TARGETS = {
     "docs",
     "vectors",
     "test-languages",
+    "test-seeded",
 }
 
 

@@ -18,6 +18,7 @@ from binlog_kaitai.sources.source import MAGIC, Source
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, Case, LogFile, case, logs, special_cases
+from tests.extent import sample
 from tests.rewrite.damage import random_damage, transactions_of
 
 #: Logs that are read in no time.
@@ -70,7 +71,7 @@ def test_a_log_without_damage_stays_as_it_is(log: LogFile, tmp_path: Path) -> No
         assert [a == b for a, b in zip(kept, good, strict=True)].count(False) <= 1  # the in-use flag
 
 
-@pytest.mark.parametrize("log", [log for log in _CHECKED if _has_transactions(log)], ids=_ids)
+@pytest.mark.parametrize("log", sample([log for log in _CHECKED if _has_transactions(log)], 12), ids=_ids)
 def test_random_damage(log: LogFile, tmp_path: Path) -> None:
     good = log.path.read_bytes()
     chance = random.Random(log.id)

@@ -29,6 +29,7 @@ def test_row_changes_give_the_servers_tables(case: corpus_files.Case) -> None:
     assert not list(differences(reported, store))
 
 
+@pytest.mark.thorough
 def test_most_tables_are_told() -> None:
     reported = rows = 0
     for case in CASES:

@@ -43,6 +43,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("view", "chosen", "size"), QUERIES, ids=lambda one: str(one))
 def test_any_size_gives_the_rows_of_the_whole(
     spark: SparkSession, view: str, chosen: slice, size: int

@@ -31,6 +31,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("id_", CASES)
 def test_tables_as_of_any_transaction(plain: SparkSession, tmp_path: Path, id_: str) -> None:  # noqa: F811
     from binlog_kaitai.spark.tables import LakeTables

@@ -54,11 +54,13 @@ def test_views_over_a_table(spark: SparkSession, log: Path) -> None:
     assert sum(row.n for row in spark.table("per_kind").collect()) == changes()
 
 
+@pytest.mark.thorough
 def test_a_temporary_view(spark: SparkSession, log: Path) -> None:
     spark.sql(f"CREATE TEMPORARY VIEW s USING binlog OPTIONS (path '{log}', table 't.s')")
     assert spark.table("s").count() == changes()
 
 
+@pytest.mark.thorough
 def test_location_comment_and_properties(spark: SparkSession, log: Path) -> None:
     spark.sql(
         f"CREATE TABLE e USING binlog COMMENT 'all events' LOCATION '{log.parent}/binlog.0*' "
@@ -67,11 +69,13 @@ def test_location_comment_and_properties(spark: SparkSession, log: Path) -> None
     assert spark.table("e").count() == bk.read_events(LOG).read_all().num_rows
 
 
+@pytest.mark.thorough
 def test_several_paths(spark: SparkSession, log: Path) -> None:
     spark.sql(f"""CREATE TABLE e USING binlog OPTIONS (paths '["{log}"]', view 'transactions')""")
     assert spark.table("e").count() == bk.read_transactions(LOG).read_all().num_rows
 
 
+@pytest.mark.thorough
 def test_a_table_as_a_stream(spark: SparkSession, log: Path) -> None:
     spark.sql(f"CREATE TABLE s USING binlog OPTIONS (path '{log}', table 't.s')")
     stream = spark.readStream.table("s").writeStream.format("memory").queryName("streamed")
@@ -79,12 +83,14 @@ def test_a_table_as_a_stream(spark: SparkSession, log: Path) -> None:
     assert spark.table("streamed").count() == changes()
 
 
+@pytest.mark.thorough
 def test_dropping_a_table_leaves_the_logs(spark: SparkSession, log: Path) -> None:
     spark.sql(f"CREATE TABLE s USING binlog OPTIONS (path '{log}', table 't.s')")
     spark.sql("DROP TABLE s")
     assert log.read_bytes() == LOG.read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_misspelt_option_of_a_table(spark: SparkSession, log: Path) -> None:
     with pytest.raises(
         PySparkException, match=r"unknown option startpostion \(did you mean startPosition\?\)"
@@ -92,6 +98,7 @@ def test_a_misspelt_option_of_a_table(spark: SparkSession, log: Path) -> None:
         spark.sql(f"CREATE TABLE s USING binlog OPTIONS (path '{log}', startPostion '4')")
 
 
+@pytest.mark.thorough
 def test_a_table_with_a_list_of_columns_says_why_it_cannot_be_read(spark: SparkSession, log: Path) -> None:
     spark.sql(f"CREATE TABLE s (id INT) USING binlog OPTIONS (path '{log}', table 't.s')")
     with pytest.raises(PySparkException, match="list of columns"):

@@ -64,6 +64,7 @@ def test_permissive_keeps_the_range_and_all_other_rows(spark: SparkSession, hit:
     assert sorted(one._position for one in rows if one is not damaged) == rest(path, row)
 
 
+@pytest.mark.thorough
 def test_dropmalformed_drops_it(spark: SparkSession, hit: Any) -> None:
     path, row = hit
     rows = load(spark, path, "DROPMALFORMED").collect()
@@ -84,6 +85,7 @@ def test_dropmalformed_counts_what_it_drops(hit: Any, capsys: pytest.CaptureFixt
     assert reported == f"binlog-kaitai: {path}: dropped 1 damaged ranges, {lost} bytes, {place}\n"
 
 
+@pytest.mark.thorough
 def test_the_column_can_be_called_otherwise(spark: SparkSession, hit: Any) -> None:
     path, _ = hit
     frame = load(spark, path, "PERMISSIVE", columnNameOfCorruptRecord="damage")

@@ -15,6 +15,7 @@ from binlog_kaitai.spark.history import lineage_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.state import latest
 from tests.corpus_files import case
+from tests.extent import sample
 from tests.spark.lakes import make_lake
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def test_logs_say_what_the_records_of_a_lake_do(name: str, tmp_path: Path) -> No
         assert undone[0] == undone[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.spark
 def test_latest_refuses_what_the_state_of_a_lake_refuses(spark: SparkSession) -> None:
     for name, table, reason in REFUSED:
@@ -75,7 +77,7 @@ def test_latest_refuses_what_the_state_of_a_lake_refuses(spark: SparkSession) ->
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("name", "table"), [("mysql-9.7/ddl", "t.a"), ("mariadb-11.8/xa", "t.a")])
+@pytest.mark.parametrize(("name", "table"), sample([("mysql-9.7/ddl", "t.a"), ("mariadb-11.8/xa", "t.a")], 1))
 def test_latest_takes_in_statements_and_what_was_rolled_back(
     spark: SparkSession, name: str, table: str, tmp_path: Path
 ) -> None:

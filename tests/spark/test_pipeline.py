@@ -87,6 +87,7 @@ def test_a_batch_that_was_decided_is_not_made_again(
     assert after == before
 
 
+@pytest.mark.thorough
 def test_columns_that_change_and_types_that_spark_reads(spark: SparkSession, tmp_path: Path) -> None:
     source = CORPUS / "mysql-9.7" / "types_full"
     run(spark, tmp_path, source)
@@ -97,6 +98,7 @@ def test_columns_that_change_and_types_that_spark_reads(spark: SparkSession, tmp
         assert "log_date" in frame.columns
 
 
+@pytest.mark.thorough
 def test_damage_names_file_and_position(spark: SparkSession, tmp_path: Path) -> None:
     damaged = CORPUS / "damaged" / "mysql-9.7-flipped_bit"
     with pytest.raises(PySparkException, match=r"ChecksumError: .*binlog\.\d+, position \d+"):

@@ -15,6 +15,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark import read
 from binlog_kaitai.spark.conditions import as_text, of_text
 from tests.corpus_files import CORPUS
+from tests.extent import sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +32,7 @@ CONDITIONS = {
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("where", CONDITIONS.values(), ids=CONDITIONS)
+@pytest.mark.parametrize("where", sample(list(CONDITIONS.values()), 1), ids=sample(list(CONDITIONS), 1))
 def test_rows_are_those_of_read_changes(spark: SparkSession, where: Any) -> None:
     names = ["_position", "_row", "v"]
     expected = bk.read_changes(LOG, table=TABLE, columns=names, where=where).read_all()

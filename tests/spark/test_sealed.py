@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.corpus_files import Case, special_cases
+from tests.extent import sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("case", special_cases("encrypted"), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", sample(special_cases("encrypted"), 1), ids=lambda case: case.id)
 def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -> None:
     keyring = case.folder / "keyring.json"
     name, path = ("keyring", keyring) if keyring.exists() else ("keyFile", case.folder / "keys.txt")
@@ -40,6 +41,7 @@ def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -
     spark.sql("drop view sealed")
 
 
+@pytest.mark.thorough
 def test_a_missing_key_is_named(spark: SparkSession) -> None:
     for case in special_cases("encrypted"):
         with pytest.raises(Exception, match="is not known"):

@@ -13,6 +13,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.state import META, latest
 from tests.corpus_files import CORPUS
+from tests.extent import sample
 from tests.spark.lakes import make_lake
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def changes(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, listed)
 
 
-@pytest.mark.parametrize("keys", [["id"], []], ids=["by keys", "by content"])
+@pytest.mark.parametrize("keys", sample([["id"], []], 1), ids=str)
 def test_latest_of_a_frame(spark: SparkSession, keys: list[str]) -> None:
     frame = changes(spark)
     found = latest(frame, keys)
@@ -80,6 +81,7 @@ def test_latest_of_a_frame(spark: SparkSession, keys: list[str]) -> None:
     assert sorted(map(tuple, latest(frame, keys, as_of="0-1-7").collect())) == [(1, "c"), (3, "b")]
 
 
+@pytest.mark.thorough
 def test_rows_that_are_equal_are_counted(spark: SparkSession) -> None:
     frame = changes(spark)
     twice = frame.unionByName(frame.where("id = 3"))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.thorough
 @pytest.mark.spark
 def test_spark_reads_objects(spark: SparkSession) -> None:
     with serving_logs() as url:

@@ -16,6 +16,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.stream_options import parse_stream
 from tests.corpus_files import CORPUS
+from tests.extent import sample
 from tests.follow.logs import ROTATED, grow
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def rows(tables: list[pa.Table], *names: str) -> Counter[str]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("view", ["events", "transactions", "changes", "table"])
+@pytest.mark.parametrize("view", sample(["events", "transactions", "changes", "table"], 2))
 def test_a_stream_has_the_rows_of_a_batch(spark: SparkSession, view: str, tmp_path: Path) -> None:
     source = CORPUS / "mysql-9.7" / "rotate"
     options: dict[str, Any] = {"table": "t.a"} if view == "table" else {"view": view}
@@ -73,6 +74,7 @@ def test_a_stream_goes_on_from_its_checkpoint(spark: SparkSession, tmp_path: Pat
     assert rows(first + second, "position", "gtid") == sum(whole, Counter())
 
 
+@pytest.mark.thorough
 @pytest.mark.spark
 def test_a_stream_goes_on_in_the_logs_of_another_server(spark: SparkSession, tmp_path: Path) -> None:
     old, new, checkpoint = tmp_path / "old", tmp_path / "new", tmp_path / "checkpoint"
@@ -104,6 +106,7 @@ def test_a_purged_log_ends_the_stream(spark: SparkSession, tmp_path: Path) -> No
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.spark
 def test_a_stream_begins_where_it_is_told_to(spark: SparkSession, tmp_path: Path) -> None:
     place = json.dumps({"file": ROTATED[2].name, "position": 4})

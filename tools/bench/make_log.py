@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
+from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, parse_event
 from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -145,6 +146,6 @@ def write(shape: Shape, path: Path, size: int, *, chunk: int | None = None) -> i
         file.write(shape.head)
         while not count or file.tell() < size:
             number = renew(block, file.tell(), number, shape.micros)
-            file.write(memoryview(block.data))
+            file.write(view_of(block.data))
             count += len(block)
     return count

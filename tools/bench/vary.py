@@ -14,6 +14,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import frame_all
+from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, masks, trace_event
 from binlog_kaitai.core.transactions import GTID_TYPES
 
@@ -119,7 +120,7 @@ def _number_statements(block: Block, of_event: Any) -> None:
 def _sign(block: Block) -> None:
     if block.layout.is_checksummed:
         after = block.starts + block.sizes - CHECKSUM_SIZE
-        view, pairs = memoryview(block.data), zip(block.starts.tolist(), after.tolist(), strict=True)
+        view, pairs = view_of(block.data), zip(block.starts.tolist(), after.tolist(), strict=True)
         crc32s = np.array([zlib.crc32(view[start:end]) for start, end in pairs])
         put(block.data, after, crc32s, CHECKSUM_SIZE)
 

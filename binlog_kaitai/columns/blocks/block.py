@@ -11,6 +11,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.bodies import find_bodies
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, resized
@@ -76,7 +77,7 @@ class Block:
     def __init__(
         self,
         file: str,
-        data: Any,
+        data: Bytes,
         position: int,
         frames: Frames,
         layout: Format,
@@ -108,11 +109,11 @@ class Block:
         """Columns of the event headers."""
         return self._headers(self.starts)
 
-    def header_of(self, rows: Any) -> Gathered:
+    def header_of(self, rows: Ints) -> Gathered:
         """Columns of the headers of some events (their numbers)."""
         return self._headers(self.starts[rows])
 
-    def _headers(self, starts: Any) -> Gathered:
+    def _headers(self, starts: Ints) -> Gathered:
         parameters = {"binlog_version": self.layout.binlog_version, "len_header": self.header_length}
         return Gathered(LAYOUTS["event_header"], self.data, starts, self.header_length, parameters)
 
@@ -161,11 +162,11 @@ class Block:
             self._bodies[kind] = self._gather(kind, self.rows_of(kind), *self._all_body_ranges(kind))
         return self._bodies[kind]
 
-    def gather(self, kind: int, rows: Any) -> Gathered:
+    def gather(self, kind: int, rows: Ints) -> Gathered:
         """Columns of the bodies of some events of a type (their numbers)."""
         return self._gather(kind, rows, *self._body_ranges(rows))
 
-    def _gather(self, kind: int, rows: Any, starts: Any, sizes: Any) -> Gathered:
+    def _gather(self, kind: int, rows: Ints, starts: Ints, sizes: Ints) -> Gathered:
         code = int(self.codes[rows[0]]) if len(rows) else kind
         parameters = _parameters(self.layout, kind, code)
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
@@ -175,7 +176,7 @@ class Block:
         starts, sizes = self._all_body_ranges(kind)
         return starts + sizes
 
-    def body_ends(self, rows: Any) -> Any:
+    def body_ends(self, rows: Ints) -> Any:
         """Where in `data` the bodies of some events end, before their checksums, int64."""
         starts, sizes = self._body_ranges(rows)
         return starts + sizes
@@ -191,7 +192,7 @@ class Block:
     def _body_ranges_by_type(self) -> tuple[Any, Any]:
         return self._body_ranges(self._by_type[1])
 
-    def _body_ranges(self, rows: Any) -> tuple[Any, Any]:
+    def _body_ranges(self, rows: Ints) -> tuple[Any, Any]:
         """Where in `data` the bodies of some events begin, and their lengths, int64."""
         starts, sizes = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
         find = find_bodies.run
@@ -205,7 +206,7 @@ class Block:
         place = place_of(self.layout, kind, code, path)
         return None if place is None else self.header_length + place
 
-    def numbers_at(self, rows: Any, offset: Any, width: int) -> Any:
+    def numbers_at(self, rows: Ints, offset: Any, width: int) -> Any:
         """Little-endian numbers of `width` bytes, `offset` bytes into some events or into each, uint64."""
         out = np.empty(len(rows), dtype=np.uint64)
         read_numbers.run(self.data, self.starts[rows] + offset, 0, width, False, out)
@@ -227,7 +228,7 @@ class Block:
         part.holders = None if self.holders is None else self.holders[rows]
         return part
 
-    def moved_to(self, outer: Block, holders: Any) -> Block:
+    def moved_to(self, outer: Block, holders: Ints) -> Block:
         """The same events with the positions of others, which hold them."""
         moved = self.part(0, len(self))
         moved.holders = holders

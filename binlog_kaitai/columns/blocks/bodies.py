@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import NONE
 from binlog_kaitai.columns.kernel.compile import kernel
 
 
 @kernel
 def find_bodies(
-    starts: Any, sizes: Any, checksums: Any, events: Any, before: int, after: int, offsets: Any, lengths: Any
+    starts: Ints,
+    sizes: Ints,
+    checksums: Bytes,
+    events: Ints,
+    before: int,
+    after: int,
+    offsets: Ints,
+    lengths: Ints,
 ) -> None:
     """Find what lies between header and checksum of some events.
 

@@ -26,6 +26,7 @@ from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moves
 from binlog_kaitai.columns.blocks.crc32_short import crc32_of
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, crc32s_of_runs
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
@@ -56,7 +57,7 @@ def error_at(block: Block, row: int) -> BinlogError:
     return block.event(row).locate(ChecksumError(BAD_CHECKSUM, field="checksum"))
 
 
-def settle(data: Any, frames: Frames) -> None:
+def settle(data: Bytes, frames: Frames) -> None:
     """Check what the framing has left PENDING."""
     is_pending = frames.checksums == PENDING
     if not is_pending.any():
@@ -69,7 +70,7 @@ def settle(data: Any, frames: Frames) -> None:
     frames.checksums[rows] = OK if fits.all() else np.where(fits, OK, BAD)
 
 
-def _fit_in_runs(data: Any, starts: Any, ends: Any) -> Any:
+def _fit_in_runs(data: Bytes, starts: Ints, ends: Ints) -> Any:
     """Which checksums are right, as a bool array."""
     limits, crc32s = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
     count = crc32s_of_runs.run(_moved(), starts, ends, limits, crc32s)
@@ -80,7 +81,7 @@ def _fit_in_runs(data: Any, starts: Any, ends: Any) -> Any:
     return fits
 
 
-def _each_fits(data: Any, starts: Any, ends: Any) -> Any:
+def _each_fits(data: Bytes, starts: Ints, ends: Ints) -> Any:
     global _checked
     _checked += len(starts)
     return crc32_of(data, starts, ends) == RESIDUE

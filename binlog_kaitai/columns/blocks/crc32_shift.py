@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
 
 #: CRC32 of any bytes with their CRC32 behind them.
@@ -46,7 +47,7 @@ def _move(bit: int) -> Any:
     return np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in bits], dtype=np.uint32)
 
 
-def _apply(move: Any, values: Any) -> Any:
+def _apply(move: Array, values: Array) -> Any:
     """What a linear map, given by the images of the 32 bits, makes of each value."""
     moved = np.zeros(len(values), dtype=np.uint32)
     for byte in range(4):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
@@ -21,7 +22,7 @@ _BYTE = np.uint64(255)
 _8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * count) for count in range(1, 8))
 
 
-def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
+def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Any:
     """The CRC32 of each range of bytes, all of which must be inside, as a uint32 array."""
     put = _put_crc32s.run
     if put is _put_crc32s.plain or int((ends - starts).sum()) > _SHORT * len(starts):
@@ -33,7 +34,7 @@ def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
 
 
 @kernel
-def _put_crc32s(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
+def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array) -> None:
     """What lies outside `data` has the sum 0."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import read_u4
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.core.framing import FIRST_TYPES
@@ -26,7 +27,7 @@ _ONE = np.uint64(1)
 
 
 @kernel
-def _is_start(data: Any, at: Any, header_length: Any, size_at: Any, type_at: Any) -> Any:
+def _is_start(data: Bytes, at: Any, header_length: Any, size_at: Any, type_at: Any) -> Any:
     """`framing.is_start` of a header that is inside."""
     if read_u4(data, np.uint64(at)) != _MAGIC:
         return False
@@ -42,17 +43,17 @@ def _is_start(data: Any, at: Any, header_length: Any, size_at: Any, type_at: Any
 
 @kernel
 def frame(
-    data: Any,
+    data: Bytes,
     at: int,
     end: int,
     header_length: int,
     size_at: int,
     type_at: int,
-    special: Any,
+    special: Bools,
     max_size: int,
-    starts: Any,
-    sizes: Any,
-    codes: Any,
+    starts: Ints,
+    sizes: Ints,
+    codes: Bytes,
 ) -> Any:
     """Find the events in `data[at:end]`.
 

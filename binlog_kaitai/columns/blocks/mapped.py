@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, view_of
 from binlog_kaitai.sources.layer import is_regular_file
 
 #: Longer events are looked at in their file, in bytes.
@@ -75,10 +76,10 @@ def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
         give_back(data, at, after)
 
 
-def crc32_in_pieces(data: Any, start: int, end: int) -> int:
+def crc32_in_pieces(data: Bytes, start: int, end: int) -> int:
     """The CRC32 of a range of an array, by pieces."""
     if end - start <= PIECE:
-        return crc32(memoryview(data)[start:end])
+        return crc32(view_of(data)[start:end])
     crc = 0
     for piece in pieces(data, start, end):
         crc = crc32(piece, crc)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, trace_event
 from binlog_kaitai.errors import BinlogError
 
@@ -61,7 +62,7 @@ class _Template(NamedTuple):
     is_usual: bool
 
 
-def payload_headers(block: Block, rows: Any) -> PayloadHeaders:
+def payload_headers(block: Block, rows: Ints) -> PayloadHeaders:
     """The heads of some transaction payload events of a block, by their numbers."""
     starts = block.starts[rows] + block.header_length
     ends = block.body_ends(rows)
@@ -87,7 +88,7 @@ def payload_headers(block: Block, rows: Any) -> PayloadHeaders:
 _known: list[_Template] = []
 
 
-def _templates(block: Block, rows: Any, left: Any, headers: PayloadHeaders) -> Iterator[_Template]:
+def _templates(block: Block, rows: Ints, left: Ints, headers: PayloadHeaders) -> Iterator[_Template]:
     """Those that were seen, and then new ones of events that are left."""
     if len(_known) >= _MOST:
         _known.clear()  # of odd ones there may be any number
@@ -133,7 +134,7 @@ def _place(body: Any, name: str) -> tuple[int, int]:
     return 0, 0
 
 
-def _numbers(data: Any, starts: Any, begin: int, end: int) -> Any:
+def _numbers(data: Bytes, starts: Ints, begin: int, end: int) -> Any:
     """Little-endian numbers that begin and end so far behind some places; -1 for none."""
     values = np.zeros(len(starts), dtype=np.int64)
     for step in range(begin, end):

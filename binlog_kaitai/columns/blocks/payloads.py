@@ -8,19 +8,25 @@ transactions is as much a log of columns as any other. A large one is a series o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders, payload_headers
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader, frame_all
+from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import TailKind, read_up_to
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+    from binlog_kaitai.core.grammar import TransactionPayloadEvent
+
 
 #: A payload that unpacks to more is read in blocks of its own; as much is put into one block.
 _SMALL = 4 << 20
@@ -99,7 +105,7 @@ def _has_pieces(block: Block) -> bool:
     return is_open or EventType.partial_row_data_event in block.counts
 
 
-def _opened_in_order(block: Block, rows: Any, block_size: int) -> Iterator[_Opened]:
+def _opened_in_order(block: Block, rows: Ints, block_size: int) -> Iterator[_Opened]:
     """What is inside some events."""
     headers = payload_headers(block, rows[:0] if _has_pieces(block) else rows)
     at = 0
@@ -127,7 +133,7 @@ def _number_of_small(headers: PayloadHeaders, at: int) -> int:
     return int(np.argmin(fits)) if not fits.all() else len(fits)
 
 
-def _many_payloads(block: Block, rows: Any, headers: PayloadHeaders) -> tuple[Block, Any] | None:
+def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[Block, Any] | None:
     """The events of small payloads as one block, and the number of the event that holds each.
 
     None where they are not just that; each is then looked at by itself.
@@ -135,7 +141,7 @@ def _many_payloads(block: Block, rows: Any, headers: PayloadHeaders) -> tuple[Bl
     ends = np.cumsum(headers.uncompressed_sizes)
     data: Any = np.empty(int(ends[-1]), dtype=np.uint8)
     unpack = SmallPayloads().unpack
-    packed, room = memoryview(block.data), memoryview(data)
+    packed, room = view_of(block.data), memoryview(data)
     limits = headers.starts, headers.ends, ends - headers.uncompressed_sizes, ends
     for start, end, begin, stop in zip(*(values.tolist() for values in limits), strict=True):
         if not unpack(packed[start:end], room[begin:stop]):
@@ -186,7 +192,7 @@ def _framed(block: Block, data: bytes) -> Block | None:
     return frame_all(block.file, data, block.layout.without_checksums())
 
 
-def _small_payload(block: Block, body: Any) -> Block | None:
+def _small_payload(block: Block, body: TransactionPayloadEvent) -> Block | None:
     """The events of a payload as one block; None where they are not just that."""
     size = declared_size(body)
     try:
@@ -196,7 +202,7 @@ def _small_payload(block: Block, body: Any) -> Block | None:
     return _framed(block, data) if len(data) == size else None
 
 
-def _large_payload(block: Block, row: int, body: Any, block_size: int) -> Iterator[Block]:
+def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_size: int) -> Iterator[Block]:
     caught: BinlogError = GrammarError("does not contain complete events", field="body.content.payload")
     count = 0
     try:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, Unsigned
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.core.grammar import POSITION_MASK
 
@@ -25,7 +26,7 @@ _ALTERNATE_BYTES, _ALTERNATE_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x
 
 
 @kernel
-def read_u4(data: Any, at: Any) -> Any:
+def read_u4(data: Bytes, at: Any) -> Any:
     """Four bytes at `at` (uint64) as a number (int64); they must be inside."""
     # Numba makes a float of what is int64 here and uint64 there, so each number says which it is.
     return np.int64(
@@ -37,14 +38,14 @@ def read_u4(data: Any, at: Any) -> Any:
 
 
 @kernel
-def read_u8(data: Any, at: Any) -> Any:
+def read_u8(data: Bytes, at: Any) -> Any:
     """Eight bytes at `at` (uint64) as a number (uint64); they must be inside."""
     return np.uint64(read_u4(data, at)) | np.uint64(read_u4(data, at + _FOUR)) << np.uint64(32)
 
 
 @kernel
 def find_drifts(
-    data: Any, starts: Any, sizes: Any, stated_at: int, position: int, drift: int, out: Any
+    data: Bytes, starts: Ints, sizes: Ints, stated_at: int, position: int, drift: int, out: Ints
 ) -> Any:
     """Find the events whose header states another end than they have, by a distance not seen just before.
 
@@ -77,7 +78,7 @@ def find_drifts(
 
 
 @kernel
-def crc32s_of_runs(table: Any, starts: Any, ends: Any, limits: Any, crc32s: Any) -> int:
+def crc32s_of_runs(table: Array, starts: Ints, ends: Ints, limits: Ints, crc32s: Array) -> int:
     """Divide ranges into runs, and add up (by exclusive or) a number of a table for each range of a run.
 
     Parameters
@@ -120,7 +121,9 @@ def byte_swapped(value: Any) -> Any:
 
 
 @kernel
-def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any) -> None:
+def read_numbers(
+    data: Bytes, starts: Ints, offset: int, width: int, is_big_endian: bool, out: Unsigned
+) -> None:
     """Numbers of `width` bytes, `offset` behind `starts`, into `out`, uint64; 0 where not inside `data`."""
     last = data.shape[0] - width
     # Eight bytes are read wherever there are as many, and those that do not count are taken away.
@@ -140,13 +143,13 @@ def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian:
         out[index] = value
 
 
-def put_u4(data: Any, offsets: Any, numbers: Any) -> None:
+def put_u4(data: Bytes, offsets: Ints, numbers: Array) -> None:
     """Write little-endian numbers of 32 bits at some places, all of which must be there. No kernel."""
     data[offsets[:, None] + np.arange(4)] = numbers.astype("<u4")[:, None].view(np.uint8)
 
 
 @kernel
-def divide_by_type(types: Any, counts: Any, order: Any, ranks: Any) -> None:
+def divide_by_type(types: Bytes, counts: Ints, order: Ints, ranks: Ints) -> None:
     """Divide events by their type.
 
     Parameters
@@ -177,7 +180,7 @@ def divide_by_type(types: Any, counts: Any, order: Any, ranks: Any) -> None:
 
 
 @kernel
-def copy_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) -> None:
+def copy_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
     """Copy `data[start : start + length]` to `out` at `place`, for each; what lies outside is left out."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -190,7 +193,7 @@ def copy_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) ->
 
 
 @kernel
-def lengths_to_zero(data: Any, starts: Any, lengths: Any, out: Any) -> None:
+def lengths_to_zero(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
     """Length of each range up to its first zero byte."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -204,7 +207,7 @@ def lengths_to_zero(data: Any, starts: Any, lengths: Any, out: Any) -> None:
 
 
 @kernel
-def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
+def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
     """A number (uint64) for the bytes of each range, the same for the same bytes; 0 for those outside."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -220,7 +223,7 @@ def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
 
 
 @kernel
-def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> None:
+def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: Bools) -> None:
     """Whether the bytes at each start are the same as those at the other."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -238,7 +241,7 @@ def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> 
 
 
 @kernel
-def are_same(data: Any, starts: Any, length: int) -> bool:
+def are_same(data: Bytes, starts: Ints, length: int) -> bool:
     """Whether there are the same bytes at all places; not so if one lies outside."""
     if starts.shape[0] == 0 or length < 0:
         return False

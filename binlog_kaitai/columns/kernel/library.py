@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.columns.kernel.signatures import Kind, kinds_of
 
 #: The library, and the one that checks the bounds of arrays, which only tools make; and, where the first
@@ -212,7 +213,7 @@ def _caller(entry: Any, slots: str, result: str, name: str) -> Callable[[list[An
 _HEAD, _number_at = object.__basicsize__, ctypes.c_size_t.from_address
 
 
-def _first_field(array: Any) -> int:
+def _first_field(array: Array) -> int:
     """The address of an array's data, which NumPy's ABI has first after the head of the object."""
     return _number_at(id(array) + _HEAD).value
 

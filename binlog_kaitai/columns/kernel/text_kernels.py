@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.text.hexdump import put_hexdump
 
@@ -23,7 +24,7 @@ _PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode()
 
 @kernel
 @inlined
-def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
+def copy(source: Bytes, start: int, length: int, out: Bytes, at: int) -> None:
     """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
     done = np.uint64(0)
     from_, to, count = np.uint64(start), np.uint64(at), np.uint64(length)
@@ -49,7 +50,7 @@ def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
 
 
 @kernel
-def join_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) -> None:
+def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
     """Copy the ranges to `out`, one behind the other, and note where each begins, and the last ends.
 
     What lies outside `data` is taken for zeros. `out` must have room for all lengths, and none be negative.
@@ -70,7 +71,7 @@ def join_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) ->
 
 
 @kernel
-def join_chosen(data: Any, starts: Any, lengths: Any, choices: Any, offsets: Any, out: Any) -> None:
+def join_chosen(data: Bytes, starts: Ints, lengths: Ints, choices: Ints, offsets: Array, out: Bytes) -> None:
     """As `join_ranges`, of the ranges that are chosen, by number; of what is not there nothing is copied."""
     at = 0
     for index in range(choices.shape[0]):
@@ -87,7 +88,7 @@ def join_chosen(data: Any, starts: Any, lengths: Any, choices: Any, offsets: Any
 
 
 @kernel
-def find_clean(data: Any, starts: Any, lengths: Any, is_clean: Any, out: Any) -> None:
+def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: Bools) -> None:
     """Whether each range lies inside `data` and has only bytes that the 256 truth values `is_clean` allow."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -101,7 +102,7 @@ def find_clean(data: Any, starts: Any, lengths: Any, is_clean: Any, out: Any) ->
 
 
 @kernel
-def put_number(value: Any, out: Any, at: Any) -> Any:
+def put_number(value: Any, out: Bytes, at: Any) -> Any:
     """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; gives the end."""
     begin = np.uint64(at)
     if value < 0:
@@ -142,17 +143,17 @@ def put_number(value: Any, out: Any, at: Any) -> Any:
 
 @kernel
 def assemble(
-    data: Any,
-    pool: Any,
-    events: Any,
-    programs: Any,
-    rows: Any,
-    limits: Any,
-    pieces: Any,
-    first: Any,
-    second: Any,
-    out: Any,
-    ends: Any,
+    data: Bytes,
+    pool: Bytes,
+    events: Ints,
+    programs: Ints,
+    rows: Ints,
+    limits: Ints,
+    pieces: Ints,
+    first: Ints,
+    second: Ints,
+    out: Bytes,
+    ends: Ints,
 ) -> Any:
     """Write one line for each event, piece after piece.
 

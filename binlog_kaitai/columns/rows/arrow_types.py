@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import kind_of
 from binlog_kaitai.values.schema import Column
@@ -45,7 +46,7 @@ def _type(name: str) -> Any:
     return pa.type_for_alias(name)
 
 
-def of_numbers(values: Any, kind: Any = None, valid: NDArray[np.bool_] | None = None) -> Any:
+def of_numbers(values: Array, kind: pa.DataType | None = None, valid: NDArray[np.bool_] | None = None) -> Any:
     """An Arrow array of a NumPy array, without a copy; of another type that has its values so.
 
     `pyarrow.array` looks whether an array is one of pandas or of `numpy.ma`, and imports them for that.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.string_kernels import measure
 from binlog_kaitai.columns.rows.tables import Table
@@ -15,6 +16,10 @@ from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.values import Value, value_of
 from binlog_kaitai.values.schema import Column
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+    from binlog_kaitai.columns.kernel.compile import Kernel
 
 
 class CellError(Exception):
@@ -37,7 +42,7 @@ class Cells:
         Where each begins, with the length in front of it; negative where there is none.
     """
 
-    def __init__(self, table: Table, column: Column, data: Any, starts: Any) -> None:
+    def __init__(self, table: Table, column: Column, data: Bytes, starts: Ints) -> None:
         widths = table.widths
         assert widths is not None
         self.table = table
@@ -66,11 +71,11 @@ class Cells:
             self._valid = self.starts >= 0
         return self._valid
 
-    def run(self, kernel: Any, *arguments: Any) -> Any:
+    def run(self, kernel: Kernel, *arguments: Any) -> Any:
         """Call a kernel with `data`, `starts` and the arguments."""
         return kernel.run(self.data, self.starts, *arguments)
 
-    def sizes(self, rows: Any) -> Any:
+    def sizes(self, rows: Ints) -> Any:
         """Length of the values of some rows, with the length in front; 0 where there is none."""
         starts = self.starts[rows]
         if not self.width.prefix:
@@ -80,16 +85,16 @@ class Cells:
         measure.run(self.data, starts, self.width.prefix, 0, 0, offsets[1:])
         return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
 
-    def raw(self, rows: Any) -> list[bytes | None]:
+    def raw(self, rows: Ints) -> list[bytes | None]:
         """The bytes of the values of some rows, with the length in front; None where there is none."""
         sizes, starts = self.sizes(rows).tolist(), self.starts[rows].tolist()
-        view = memoryview(self.data)
+        view = view_of(self.data)
         return [
             bytes(view[start : start + size]) if start >= 0 else None
             for start, size in zip(starts, sizes, strict=True)
         ]
 
-    def by_reader(self, rows: Any, convert: Callable[[Value], Any] = lambda value: value) -> list[Any]:
+    def by_reader(self, rows: Ints, convert: Callable[[Value], Any] = lambda value: value) -> list[Any]:
         """The values of some rows as the reader has them, each distinct one made once; None for no value.
 
         Raises

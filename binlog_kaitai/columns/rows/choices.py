@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.byte_kernels import read_numbers
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import read_kernels as ways
@@ -39,7 +40,7 @@ class _Known:
         self.texts = np.zeros(0, dtype=np.uint8)
         self.limits = np.zeros(1, dtype=np.int64)
 
-    def add(self, values: Any, texts: list[str]) -> None:
+    def add(self, values: Ints, texts: list[str]) -> None:
         """Put in values that are not there, rising, and their texts."""
         room = max(len(self.numbers), int(values[-1]) + 1)
         numbers = np.full(room, -1, dtype=np.int64)
@@ -61,7 +62,7 @@ def way(cells: Cells) -> Way | None:
     return Way(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
 
 
-def texts(cells: Cells, kind: Any, values: Values | None) -> Any:
+def texts(cells: Cells, kind: pa.DataType, values: Values | None) -> Any:
     """The texts, given what was read."""
     if values is None:
         return _by_value(cells, kind)
@@ -90,7 +91,7 @@ def _raw(cells: Cells) -> Any:
     return raw
 
 
-def _by_value(cells: Cells, kind: Any) -> Any:
+def _by_value(cells: Cells, kind: pa.DataType) -> Any:
     valid = cells.valid
     _, first, which = np.unique(_raw(cells)[valid], return_index=True, return_inverse=True)
     found = cells.by_reader(np.flatnonzero(valid)[first])

@@ -8,6 +8,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.transactions.gtids import Markers
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -42,7 +43,7 @@ class CommitTimes:
         return times, before
 
 
-def each_time(block: Block, markers: Markers, times: Any, before: int) -> Any:
+def each_time(block: Block, markers: Markers, times: Ints, before: int) -> Any:
     """The time of each event, by those of the markers, or its own where there is none."""
     found = markers.spread(times, before)
     is_none = found < 0
@@ -51,11 +52,11 @@ def each_time(block: Block, markers: Markers, times: Any, before: int) -> Any:
     return found
 
 
-def _own(block: Block, rows: Any) -> Any:
+def _own(block: Block, rows: Ints) -> Any:
     return block.header_of(rows).numbers("timestamp").astype(np.int64) * _SECOND
 
 
-def _times(block: Block, kind: int, rows: Any) -> Any:
+def _times(block: Block, kind: int, rows: Ints) -> Any:
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
         times = _own_or_immediate(body)

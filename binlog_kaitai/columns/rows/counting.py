@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     has_partial_bits,
@@ -22,19 +23,19 @@ MISMATCH_COUNT = -1
 
 @kernel
 def count_rows(
-    data: Any,
-    begins: Any,
-    ends: Any,
-    programs: Any,
-    images: Any,
-    partials: Any,
-    limits: Any,
-    sizes: Any,
-    prefixes: Any,
-    hop_limits: Any,
-    hops: Any,
-    hop_prefixes: Any,
-    out: Any,
+    data: Bytes,
+    begins: Ints,
+    ends: Ints,
+    programs: Ints,
+    images: Ints,
+    partials: Ints,
+    limits: Ints,
+    sizes: Ints,
+    prefixes: Ints,
+    hop_limits: Ints,
+    hops: Ints,
+    hop_prefixes: Ints,
+    out: Ints,
 ) -> None:
     """Count the rows of each event; an update counts once.
 
@@ -104,7 +105,7 @@ def count_rows(
         out[event] = MISMATCH_COUNT if is_wrong else number
 
 
-def hops_of(limits: Any, sizes: Any, prefixes: Any) -> tuple[Any, Any, Any]:
+def hops_of(limits: Ints, sizes: Ints, prefixes: Ints) -> tuple[Any, Any, Any]:
     """The steps of each image put together: limits as those of the steps, bytes, sizes of lengths."""
     hop_limits, hops, hop_prefixes = [0], list[int](), list[int]()
     bounds = limits.tolist()

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.rows.strings import is_text
 _RATIO, _LEAST = 2, 1 << 12
 
 
-def documents(cells: Cells, kind: Any) -> Any:
+def documents(cells: Cells, kind: pa.DataType) -> Any:
     """JSON, as the server prints it."""
     found, is_left = documents_and_rest(cells, kind)
     rows = np.flatnonzero(is_left)
@@ -27,7 +27,7 @@ def documents(cells: Cells, kind: Any) -> Any:
     return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))
 
 
-def documents_and_rest(cells: Cells, kind: Any) -> tuple[Any, Any]:
+def documents_and_rest(cells: Cells, kind: pa.DataType) -> tuple[Any, Any]:
     """JSON as far as the kernel makes it, and which documents are left to the reader, as a bool array."""
     count, prefix = len(cells), cells.width.prefix
     offsets = np.zeros(count + 1, dtype=np.int64)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: In place of an end: the number is made otherwise.
@@ -17,7 +18,7 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def put_digits(value: Any, least: int, out: Any, at: int) -> Any:
+def put_digits(value: Any, least: int, out: Bytes, at: int) -> Any:
     """A number, not negative, in decimal with at least so many digits; there must be room."""
     count = 1
     rest = value // 10
@@ -32,7 +33,9 @@ def put_digits(value: Any, least: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_decimal(value: Any, least: Any, most: Any, is_single: bool, is_bare: bool, out: Any, at: int) -> Any:
+def put_decimal(
+    value: Any, least: Any, most: Any, is_single: bool, is_bare: bool, out: Bytes, at: int
+) -> Any:
     """A number in decimal, if all its digits make less than `most` and it is not below `least`; else LEFT.
 
     With `is_single` the digits must name it among those of four bytes only; with `is_bare` a whole number has
@@ -68,15 +71,15 @@ def put_decimal(value: Any, least: Any, most: Any, is_single: bool, is_bare: boo
 
 @kernel
 def put_floats(
-    values: Any,
-    valid: Any,
+    values: Array,
+    valid: Bools,
     least: Any,
     most: Any,
     is_single: bool,
     is_bare: bool,
-    out: Any,
-    offsets: Any,
-    is_left: Any,
+    out: Bytes,
+    offsets: Ints,
+    is_left: Bools,
 ) -> None:
     """Numbers in decimal, see `put_decimal`; `out` has room for 40 bytes for each.
 

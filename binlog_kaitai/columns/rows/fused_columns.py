@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.read_kernels import (
     BITS,
@@ -76,7 +77,7 @@ class Values(NamedTuple):
     nulls: int
     invalid: int
 
-    def array(self, kind: Any, count: int) -> Any:
+    def array(self, kind: pa.DataType, count: int) -> Any:
         """As an Arrow array of a type that has its values so."""
         buffers = [self.valid, self.values] if self.data is None else [self.valid, self.values, self.data]
         return pa.Array.from_buffers(kind, count, buffers, self.nulls)
@@ -129,7 +130,9 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
         )
 
 
-def _strings(data: Any, starts: Any, count: int, plan: Any, offsets: Any, totals: Any) -> Iterator[Any]:
+def _strings(
+    data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, totals: Ints
+) -> Iterator[Any]:
     """The bytes of columns of strings, column by column."""
     if not len(plan):
         return

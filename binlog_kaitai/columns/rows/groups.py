@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import are_same, hash_ranges, same_ranges
 
 #: Of so few ranges the kernels are not worth their loading.
@@ -20,12 +21,12 @@ def distinct(keys: Any) -> tuple[Any, Any]:
     return first, which.reshape(-1)
 
 
-def distinct_values(values: Any) -> Any:
+def distinct_values(values: Array) -> Any:
     """The distinct ones of some numbers, sorted: `np.unique`, which without more to do loads `numpy.ma`."""
     return np.unique(values, return_counts=True)[0]
 
 
-def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
+def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Any:
     """For each range the number of the first one with the same bytes."""
     count, lengths = len(starts), ends - starts
     if count <= _FEW:
@@ -43,7 +44,7 @@ def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     return firsts if is_same.all() else _group_by_bytes(data, starts, ends)
 
 
-def _group_by_bytes(data: Any, starts: Any, ends: Any) -> Any:
+def _group_by_bytes(data: Bytes, starts: Ints, ends: Ints) -> Any:
     found: dict[bytes, int] = {}
     pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
     numbers = [found.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]

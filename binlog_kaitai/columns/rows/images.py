@@ -8,11 +8,11 @@ from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.decoders import len_partial_bits
 from binlog_kaitai.columns.rows.groups import distinct, distinct_values, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
@@ -141,7 +141,7 @@ class Images:
         columns: list[int] = np.flatnonzero(present).tolist()
         return columns
 
-    def portions(self, chosen: NDArray[np.int64]) -> Iterator[tuple[Any, Any, Any, Any]]:
+    def portions(self, chosen: Ints) -> Iterator[tuple[Any, Any, Any, Any]]:
         """Some of the events with their images unpacked: events, data, where images begin and end.
 
         Images that cannot be unpacked end before they begin, which no kernel takes.
@@ -319,7 +319,7 @@ class MismatchError(Exception):
         self.index = index
 
 
-def walk(images: Images, chosen: NDArray[np.int64], width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
+def walk(images: Images, chosen: Ints, width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
     """The rows of some events that are about the same table, in order.
 
     Parameters
@@ -333,7 +333,7 @@ def walk(images: Images, chosen: NDArray[np.int64], width: int, max_rows: int = 
 
     Raises
     ------
-    MisfitError
+    MismatchError
     """
     programs, program_of = images.programs()
     is_none = np.array([program is None for program in programs], dtype=np.bool_)
@@ -356,7 +356,7 @@ class Joined(NamedTuple):
     steps: Any
 
     @classmethod
-    def of(cls, programs: list[Program | None], program_of: Any) -> Joined:
+    def of(cls, programs: list[Program | None], program_of: Ints) -> Joined:
         first, numbers = distinct(program_of)
         used = program_of[first].tolist()
         chosen = [program for number in used if (program := programs[number]) is not None]
@@ -371,7 +371,7 @@ class Joined(NamedTuple):
 
 
 def _walk(
-    data: Any, begins: Any, ends: Any, events: Any, joined: Joined, width: int, max_rows: int
+    data: Bytes, begins: Ints, ends: Ints, events: Ints, joined: Joined, width: int, max_rows: int
 ) -> Iterator[Found]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     work = int((ends - begins).sum())

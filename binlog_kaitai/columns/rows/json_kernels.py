@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.json_strings import ESCAPES, put_escape
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     json_container,
@@ -43,7 +44,7 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @kernel
-def integer_at(data: Any, kind: Any, place: int) -> Any:
+def integer_at(data: Bytes, kind: Any, place: int) -> Any:
     """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be inside.
 
     The last may come out negative, where it is beyond the signed range.
@@ -60,7 +61,7 @@ def integer_at(data: Any, kind: Any, place: int) -> Any:
 
 
 @kernel
-def put_short(data: Any, kind: Any, start: int, out: Any, at: int) -> Any:
+def put_short(data: Bytes, kind: Any, start: int, out: Bytes, at: int) -> Any:
     """An INT16 (5) or UINT16 at `start`, which must be inside; there must be room."""
     number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
     if number < 0:
@@ -79,7 +80,7 @@ def put_short(data: Any, kind: Any, start: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
+def put_quoted(data: Bytes, start: int, length: int, out: Bytes, at: int) -> Any:
     """A string with quotes, escaped; its bytes must be inside `data`."""
     if at + 6 * length + 2 > out.shape[0]:
         need = at + length + 2
@@ -114,7 +115,7 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_double(data: Any, start: int, out: Any, at: int) -> Any:
+def put_double(data: Bytes, start: int, out: Bytes, at: int) -> Any:
     """A double of a moderate size, for which servers write no exponent; others are left to the reader."""
     bits = json_int64(data, start)
     size = abs(np.uint64(bits).view(np.float64))
@@ -124,7 +125,7 @@ def put_double(data: Any, start: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_scalar(data: Any, kind: int, start: int, end: int, out: Any, at: int) -> Any:
+def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int) -> Any:
     """A value that is no container."""
     if at + NUMBER_ROOM > out.shape[0]:
         return NO_ROOM
@@ -154,7 +155,7 @@ def put_scalar(data: Any, kind: int, start: int, end: int, out: Any, at: int) ->
 
 
 @kernel
-def string_at(data: Any, start: int, end: int) -> Any:
+def string_at(data: Bytes, start: int, end: int) -> Any:
     """Place and length of a string, whose length is in groups of seven bits at `start`; length -1 if none."""
     length = np.int64(0)
     for step in range(5):
@@ -169,7 +170,7 @@ def string_at(data: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def is_after(data: Any, start: int, length: int, before: int, length_before: int) -> Any:
+def is_after(data: Bytes, start: int, length: int, before: int, length_before: int) -> Any:
     """Whether a key comes after another: they are in order of length, then of bytes."""
     if length != length_before:
         return length > length_before
@@ -180,7 +181,7 @@ def is_after(data: Any, start: int, length: int, before: int, length_before: int
 
 
 @kernel
-def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any) -> Any:
+def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: Ints) -> Any:
     """The document in `data[start:end]`, which is inside; gives the end of the text, NO_ROOM or LEFT.
 
     `stack`, int64, is room for MAX_DEPTH levels: place, count, index, and place and length of the last key.
@@ -302,7 +303,15 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
 
 @kernel
 def put_documents(
-    data: Any, starts: Any, prefix: int, begin: int, at: int, stack: Any, out: Any, offsets: Any, is_left: Any
+    data: Bytes,
+    starts: Ints,
+    prefix: int,
+    begin: int,
+    at: int,
+    stack: Ints,
+    out: Bytes,
+    offsets: Ints,
+    is_left: Bools,
 ) -> Any:
     """The documents from number `begin` on, as `put_document`; gives the number reached and the text's end.
 

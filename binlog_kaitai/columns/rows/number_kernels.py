@@ -6,10 +6,9 @@ is 0.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Unsigned
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     decimal_sign,
@@ -35,7 +34,7 @@ _SHORT = 20
 
 
 @kernel
-def read_bytes(data: Any, starts: Any, out: Any) -> None:
+def read_bytes(data: Bytes, starts: Array, out: Bytes) -> None:
     """Numbers of a byte."""
     last = data.shape[0] - 1
     for index in range(starts.shape[0]):
@@ -44,7 +43,7 @@ def read_bytes(data: Any, starts: Any, out: Any) -> None:
 
 
 @kernel
-def read_pairs(data: Any, starts: Any, out: Any) -> None:
+def read_pairs(data: Bytes, starts: Array, out: Array) -> None:
     """Little-endian numbers of two bytes."""
     last = data.shape[0] - 2
     for index in range(starts.shape[0]):
@@ -56,7 +55,7 @@ def read_pairs(data: Any, starts: Any, out: Any) -> None:
 
 
 @kernel
-def read_threes(data: Any, starts: Any, is_signed: int, out: Any) -> None:
+def read_threes(data: Bytes, starts: Array, is_signed: int, out: Array) -> None:
     """Numbers of three bytes, as the bits of four."""
     last = data.shape[0] - 3
     for index in range(starts.shape[0]):
@@ -68,7 +67,7 @@ def read_threes(data: Any, starts: Any, is_signed: int, out: Any) -> None:
 
 
 @kernel
-def read_fours(data: Any, starts: Any, out: Any) -> None:
+def read_fours(data: Bytes, starts: Array, out: Array) -> None:
     """Little-endian numbers of four bytes."""
     last = data.shape[0] - 4
     for index in range(starts.shape[0]):
@@ -77,7 +76,7 @@ def read_fours(data: Any, starts: Any, out: Any) -> None:
 
 
 @kernel
-def read_eights(data: Any, starts: Any, step: int, out: Any) -> None:
+def read_eights(data: Bytes, starts: Array, step: int, out: Unsigned) -> None:
     """Little-endian numbers of eight bytes, each `step` numbers behind the one before."""
     last = data.shape[0] - 8
     for index in range(starts.shape[0]):
@@ -88,7 +87,7 @@ def read_eights(data: Any, starts: Any, step: int, out: Any) -> None:
 
 
 @kernel
-def read_years(data: Any, starts: Any, out: Any) -> None:
+def read_years(data: Bytes, starts: Array, out: Array) -> None:
     """YEAR."""
     last = data.shape[0] - 1
     for index in range(starts.shape[0]):
@@ -100,7 +99,7 @@ def read_years(data: Any, starts: Any, out: Any) -> None:
 
 
 @kernel
-def read_big(data: Any, starts: Any, size: int, out: Any) -> None:
+def read_big(data: Bytes, starts: Array, size: int, out: Unsigned) -> None:
     """Big-endian numbers of `size` bytes, 0 to 8, into `out`, uint64."""
     last = data.shape[0] - size
     for index in range(starts.shape[0]):
@@ -114,7 +113,7 @@ def read_big(data: Any, starts: Any, size: int, out: Any) -> None:
 
 
 @kernel
-def number_members(data: Any, starts: Any, size: int, numbers: Any, out: Any) -> int:
+def number_members(data: Bytes, starts: Array, size: int, numbers: Array, out: Array) -> int:
     """What `numbers` has for ENUM and SET values of one byte or two; -1 where there is no value.
 
     Gives how many values have -1 in `numbers`, too.
@@ -134,7 +133,7 @@ def number_members(data: Any, starts: Any, size: int, numbers: Any, out: Any) ->
 
 
 @kernel
-def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
+def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> int:
     """DECIMAL values of at most 38 digits, without their point, as two's complement of 128 bits.
 
     Parameters
@@ -191,7 +190,7 @@ def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
 
 
 @kernel
-def read_long_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
+def read_long_decimals(data: Bytes, starts: Array, groups: Array, out: Array) -> int:
     """As `read_decimals`, for more digits; `out` is uint32, 8 limbs a value, the lowest first."""
     wrong = 0
     size = 0

@@ -18,6 +18,7 @@ from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.row_counts import RowNumbers
@@ -98,7 +99,7 @@ class RowsPage:
         event.gtid = self.gtid(row)
         return event
 
-    def numbered(self, of_rows: Any, numbers: Any) -> Any:
+    def numbered(self, of_rows: Ints, numbers: Ints) -> Any:
         """The numbers of rows in the log, from their events and their numbers in these."""
         return numbers + self.first_numbers[of_rows] if self.first_numbers.any() else numbers
 

@@ -5,10 +5,9 @@ Some rows are read at a time, all their columns, so that their bytes are looked 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints, Unsigned
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.number_kernels import (
     number_members,
@@ -71,7 +70,7 @@ STEP = 1024
 
 
 @kernel
-def mark_valid(starts: Any, bits: Any) -> int:
+def mark_valid(starts: Array, bits: Bytes) -> int:
     """Bits of validity, eight to a byte of `bits`; gives how many values there are not."""
     nulls = 0
     count = starts.shape[0]
@@ -96,18 +95,18 @@ def mark_valid(starts: Any, bits: Any) -> int:
 
 @kernel
 def read_columns(
-    data: Any,
-    starts: Any,
+    data: Bytes,
+    starts: Ints,
     count: int,
-    plan: Any,
-    more: Any,
-    out: Any,
-    out2: Any,
-    out4: Any,
-    out8: Any,
-    signed4: Any,
-    signed8: Any,
-    results: Any,
+    plan: Ints,
+    more: Ints,
+    out: Bytes,
+    out2: Array,
+    out4: Array,
+    out8: Unsigned,
+    signed4: Array,
+    signed8: Ints,
+    results: Ints,
 ) -> None:
     """Read `count` values of each of some columns.
 
@@ -180,7 +179,7 @@ def read_columns(
 
 @kernel
 def copy_columns(
-    data: Any, starts: Any, count: int, plan: Any, offsets: Any, positions: Any, out: Any
+    data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, positions: Ints, out: Bytes
 ) -> None:
     """Copy the strings of some columns, whose offsets `read_columns` has made, to their places in `out`.
 

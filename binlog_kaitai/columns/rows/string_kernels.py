@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import length_prefix
 
 
 @kernel
-def length_at(data: Any, start: int, prefix: int) -> Any:
+def length_at(data: Bytes, start: int, prefix: int) -> Any:
     """The length of `prefix` bytes, 1 to 4, at `start`; -1 where the value or its length are not inside."""
     if start < 0 or start + prefix > data.shape[0]:
         return -1
@@ -20,7 +21,7 @@ def length_at(data: Any, start: int, prefix: int) -> Any:
 
 
 @kernel
-def measure(data: Any, starts: Any, prefix: int, least: int, total: int, ends: Any) -> int:
+def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends: Ints) -> int:
     """Where each value ends when all stand one behind the other, from `total` on; gives where the last does.
 
     Values shorter than `least` count as that long.
@@ -34,7 +35,7 @@ def measure(data: Any, starts: Any, prefix: int, least: int, total: int, ends: A
 
 
 @kernel
-def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None:
+def copy_bytes(data: Bytes, start: int, length: int, out: Bytes, place: int) -> None:
     """Copy `data[start : start + length]` to `out` at `place`; all must be inside, with 16 bytes behind it.
 
     Those 16 are written to.
@@ -56,7 +57,7 @@ def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None
 
 
 @kernel
-def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
+def copy_values(data: Bytes, starts: Array, prefix: int, offsets: Array, out: Bytes) -> None:
     """Copy the values to their offsets; `out` must be 16 bytes longer than they are."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
@@ -66,7 +67,7 @@ def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> 
 
 
 @kernel
-def copy_members(texts: Any, limits: Any, numbers: Any, offsets: Any, out: Any) -> None:
+def copy_members(texts: Bytes, limits: Ints, numbers: Array, offsets: Array, out: Bytes) -> None:
     """Copy texts by their numbers to their offsets; `out` must be 16 bytes longer than they are.
 
     Text `n` is `texts[limits[n] : limits[n + 1]]`, and a negative number none.
@@ -83,7 +84,7 @@ def copy_members(texts: Any, limits: Any, numbers: Any, offsets: Any, out: Any) 
 
 
 @kernel
-def pad_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
+def pad_values(data: Bytes, starts: Ints, prefix: int, offsets: Ints, out: Bytes) -> None:
     """Copy the values to their offsets, with zero bytes up to the next."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
@@ -97,7 +98,7 @@ def pad_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> N
 
 
 @kernel
-def measure_recoded(data: Any, offsets: Any, sizes: Any, out: Any) -> None:
+def measure_recoded(data: Bytes, offsets: Array, sizes: Ints, out: Ints) -> None:
     """New offsets of strings whose bytes become `sizes[byte]` bytes each."""
     total = 0
     out[0] = 0
@@ -111,7 +112,7 @@ def measure_recoded(data: Any, offsets: Any, sizes: Any, out: Any) -> None:
 
 
 @kernel
-def recode(data: Any, sizes: Any, texts: Any, out: Any) -> None:
+def recode(data: Bytes, sizes: Ints, texts: Bytes, out: Bytes) -> None:
     """Each byte as the first `sizes[byte]`, of at most four, bytes of `texts[byte]`."""
     place = np.uint64(0)
     room = out.shape[0]

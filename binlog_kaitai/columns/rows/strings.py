@@ -9,6 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.json_strings import escape_bytes
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.fused_columns import Values, Way
@@ -37,7 +38,7 @@ def escaped(value: bytes) -> str:
     return value.decode("utf-8", "backslashreplace")
 
 
-def _way(cells: Cells, kind: Any) -> Way | None:
+def _way(cells: Cells, kind: pa.DataType) -> Way | None:
     column = cells.column
     if is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
         return None
@@ -53,7 +54,7 @@ def _is_padded(column: Column) -> bool:
     return column.type == ColumnType.string and column.length > 0
 
 
-def texts(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
+def texts(cells: Cells, kind: pa.DataType, values: Values | None, zero_dates: str) -> Any:
     """CHAR, VARCHAR, TEXT and their binary twins."""
     column = cells.column
     if values is None:
@@ -79,12 +80,12 @@ def texts(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> An
     return _mended(cells, kind, found)
 
 
-def is_ascii(data: Any) -> bool:
+def is_ascii(data: Bytes) -> bool:
     """Whether all bytes are below 128; that takes a fraction of the time of a look at their UTF-8."""
     return not len(data) or int(data.view(np.int8).min()) >= 0
 
 
-def is_text(found: Any) -> bool:
+def is_text(found: pa.Array) -> bool:
     """Whether all values of an array of strings are UTF-8."""
     data = found.buffers()[2]
     if data is None or is_ascii(np.frombuffer(data, dtype=np.uint8)):
@@ -96,7 +97,7 @@ def is_text(found: Any) -> bool:
     return True
 
 
-def of_bytes(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any:
     """An Arrow array of strings out of their bytes and offsets; null where there is no value."""
     valid = cells.valid
     nulls = len(valid) - int(np.count_nonzero(valid))
@@ -114,7 +115,7 @@ def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
 
 
-def _mended(cells: Cells, kind: Any, found: Any) -> Any:
+def _mended(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
     """By Python's codecs, each distinct value once."""
     as_bytes = found.view(pa.binary()).dictionary_encode()
     charset = cells.column.charset
@@ -125,7 +126,7 @@ def _mended(cells: Cells, kind: Any, found: Any) -> Any:
     return pa.array(made, kind).take(as_bytes.indices)
 
 
-def padded(cells: Cells, kind: Any) -> Any:
+def padded(cells: Cells, kind: pa.DataType) -> Any:
     """BINARY, with the zero bytes at its end that the log leaves out."""
     offsets = np.empty(len(cells) + 1, dtype=np.int64)
     offsets[0] = 0
@@ -135,7 +136,9 @@ def padded(cells: Cells, kind: Any) -> Any:
     return of_bytes(cells, kind, out, offsets)
 
 
-def _recoded(cells: Cells, kind: Any, data: Any, offsets: Any, sizes: Any, characters: Any) -> Any:
+def _recoded(
+    cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array, sizes: Ints, characters: Bytes
+) -> Any:
     positions = np.empty(len(offsets), dtype=np.int64)
     measure_recoded.run(data, offsets, sizes, positions)
     out = np.empty(int(positions[-1]), dtype=np.uint8)
@@ -169,7 +172,7 @@ def single_bytes(charset: str | None) -> Any:
     return sizes, characters
 
 
-def geometries(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def geometries(cells: Cells, kind: pa.DataType, values: Values, zero_dates: str) -> Any:
     """SRID and WKB, as they are stored."""
     return values.array(kind, len(cells))
 
@@ -184,7 +187,7 @@ def vectors(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     return pa.Array.from_buffers(kind, len(cells), buffers, values.nulls, children=[floats])
 
 
-def _by_reader(cells: Cells, kind: Any) -> Any:
+def _by_reader(cells: Cells, kind: pa.DataType) -> Any:
     def convert(value: Any) -> Any:
         return escaped(value) if isinstance(value, bytes) and pa.types.is_string(kind) else value
 

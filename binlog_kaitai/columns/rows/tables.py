@@ -15,6 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
@@ -299,7 +300,7 @@ def last_of_each(ids: Any) -> Any:
 
 
 @kernel
-def match_near(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
+def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> bool:
     """For each rows event the number of its table map.
 
     Parameters

@@ -7,8 +7,7 @@ all. Where `starts` is negative there is no value, and the state is FINE. It giv
 
 from __future__ import annotations
 
-from typing import Any
-
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     date,
@@ -46,7 +45,7 @@ def days_of(year: int, month: int, day: int) -> int:
 
 
 @kernel
-def read_dates(data: Any, starts: Any, out: Any, states: Any) -> int:
+def read_dates(data: Bytes, starts: Array, out: Array, states: Array) -> int:
     """DATE, as days since 1970-01-01."""
     last = data.shape[0] - 3
     invalid = 0
@@ -67,7 +66,7 @@ def read_dates(data: Any, starts: Any, out: Any, states: Any) -> int:
 
 
 @kernel
-def read_datetimes2(data: Any, starts: Any, size: int, digits: int, out: Any, states: Any) -> int:
+def read_datetimes2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
     """DATETIME since 5.6.4, `size` bytes, as microseconds since 1970-01-01 in no zone."""
     last = data.shape[0] - size
     invalid = 0
@@ -91,7 +90,7 @@ def read_datetimes2(data: Any, starts: Any, size: int, digits: int, out: Any, st
 
 
 @kernel
-def read_timestamps2(data: Any, starts: Any, size: int, digits: int, out: Any, states: Any) -> int:
+def read_timestamps2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
     """TIMESTAMP since 5.6.4, `size` bytes, as microseconds since 1970-01-01 UTC."""
     last = data.shape[0] - size
     invalid = 0
@@ -114,7 +113,7 @@ def read_timestamps2(data: Any, starts: Any, size: int, digits: int, out: Any, s
 
 
 @kernel
-def read_times2(data: Any, starts: Any, size: int, digits: int, out: Any, states: Any) -> int:
+def read_times2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
     """TIME since 5.6.4, `size` bytes, as microseconds."""
     last = data.shape[0] - size
     invalid = 0
@@ -135,7 +134,7 @@ def read_times2(data: Any, starts: Any, size: int, digits: int, out: Any, states
 
 
 @kernel
-def read_times(data: Any, starts: Any, out: Any, states: Any) -> int:
+def read_times(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
     """TIME before 5.6.4, as microseconds."""
     last = data.shape[0] - 3
     invalid = 0
@@ -156,7 +155,7 @@ def read_times(data: Any, starts: Any, out: Any, states: Any) -> int:
 
 
 @kernel
-def read_datetimes(data: Any, starts: Any, out: Any, states: Any) -> int:
+def read_datetimes(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
     """DATETIME before 5.6.4, as microseconds since 1970-01-01 in no zone."""
     last = data.shape[0] - 8
     invalid = 0
@@ -177,7 +176,7 @@ def read_datetimes(data: Any, starts: Any, out: Any, states: Any) -> int:
 
 
 @kernel
-def read_timestamps(data: Any, starts: Any, out: Any, states: Any) -> int:
+def read_timestamps(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
     """TIMESTAMP before 5.6.4, as microseconds since 1970-01-01 UTC."""
     last = data.shape[0] - 4
     invalid = 0

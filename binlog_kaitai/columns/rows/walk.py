@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     has_partial_bits,
@@ -30,23 +29,23 @@ STATE_SIZE = 4
 
 @kernel
 def locate(
-    data: Any,
-    begins: Any,
-    ends: Any,
-    ids: Any,
-    programs: Any,
-    images: Any,
-    partials: Any,
-    limits: Any,
-    columns: Any,
-    sizes: Any,
-    prefixes: Any,
-    state: Any,
-    starts: Any,
-    events: Any,
-    numbers: Any,
-    changes: Any,
-    options: Any,
+    data: Bytes,
+    begins: Ints,
+    ends: Ints,
+    ids: Ints,
+    programs: Ints,
+    images: Ints,
+    partials: Ints,
+    limits: Ints,
+    columns: Ints,
+    sizes: Ints,
+    prefixes: Ints,
+    state: Ints,
+    starts: Ints,
+    events: Ints,
+    numbers: Ints,
+    changes: Bytes,
+    options: Ints,
 ) -> int:
     """Find where each value of each row begins.
 
@@ -170,7 +169,7 @@ def locate(
 
 
 @kernel
-def spread(values: Any, limits: Any, out: Any) -> None:
+def spread(values: Ints, limits: Ints, out: Ints) -> None:
     """Each value at all places from its limit up to the next; there is one limit more than values."""
     for index in range(values.shape[0]):
         value = values[index]
@@ -179,7 +178,7 @@ def spread(values: Any, limits: Any, out: Any) -> None:
 
 
 @kernel
-def find_runs(numbers: Any, limits: Any) -> int:
+def find_runs(numbers: Ints, limits: Ints) -> int:
     """Where each run of the same number begins, and their end; gives how many runs there are.
 
     `limits` has one more than `numbers`.
@@ -194,7 +193,7 @@ def find_runs(numbers: Any, limits: Any) -> int:
 
 
 @kernel
-def ends_with(data: Any, ends: Any, words: Any, out: Any) -> None:
+def ends_with(data: Bytes, ends: Ints, words: Bytes, out: Bools) -> None:
     """Mark the places behind just these bytes; other marks stay."""
     length = words.shape[0]
     for index in range(ends.shape[0]):

@@ -10,7 +10,7 @@ import re
 import warnings
 import zlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,11 @@ from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, RolledBackWarning
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+    from binlog_kaitai.core.bodies import XaPrepareEvent
+
 
 #: XA statements that end what was prepared, as servers write them.
 END = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',[0-9]+)\s*$", re.IGNORECASE)
@@ -35,7 +40,7 @@ class _Prepared(NamedTuple):
     gtid: str | None
 
 
-def xid_text(body: Any) -> str:
+def xid_text(body: XaPrepareEvent) -> str:
     """The name of a transaction by its XA_PREPARE_LOG_EVENT, as the server's XA statements have it."""
     return f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
 
@@ -76,7 +81,7 @@ class Prepared:
                     self._rolled_back.append((xid, known, _place(block, row)))
         self._first = self._first_of(block, chosen, begins, len(block))
 
-    def _first_of(self, block: Block, chosen: Any, begins: Any, row: int) -> str | None:
+    def _first_of(self, block: Block, chosen: Ints, begins: Ints, row: int) -> str | None:
         """The first event with rows of the transaction that the event before `row` belongs to."""
         at = int(np.searchsorted(begins, row))
         begin = int(begins[at - 1]) if at else 0

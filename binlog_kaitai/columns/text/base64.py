@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Bytes that a line holds.
@@ -17,7 +16,7 @@ PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in ran
 
 
 @kernel
-def put_base64(data: Any, start: int, end: int, letters: Any, out: Any, at: int) -> int:
+def put_base64(data: Bytes, start: int, end: int, letters: Array, out: Bytes, at: int) -> int:
     """Write base64 in lines of 76 characters, each ended, at `out[at]`; gives the end.
 
     `letters` has the two characters of each 12 bits, the first in the lower byte, uint16. `out` must have

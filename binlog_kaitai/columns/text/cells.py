@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.json_strings import ESCAPES, put_escape, put_hex, width_at
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.kernel.decoders import (
     date,
@@ -77,7 +78,7 @@ _JSON_STRING = 12
 
 
 @kernel
-def put_quote(quotes: int, out: Any, at: int) -> int:
+def put_quote(quotes: int, out: Bytes, at: int) -> int:
     """Write a quotation mark."""
     if quotes > 0:
         out[at] = 34
@@ -87,7 +88,9 @@ def put_quote(quotes: int, out: Any, at: int) -> int:
 
 
 @kernel
-def put_bytes_object(data: Any, start: int, length: int, least: int, quotes: int, out: Any, at: int) -> int:
+def put_bytes_object(
+    data: Bytes, start: int, length: int, least: int, quotes: int, out: Bytes, at: int
+) -> int:
     """Write bytes as ``{"hex": "…"}``, padded with zeros to the least length."""
     marks = max(quotes, 1)
     for step in range(_OPENING.shape[0]):
@@ -107,7 +110,7 @@ def put_bytes_object(data: Any, start: int, length: int, least: int, quotes: int
 
 
 @kernel
-def widest_text(data: Any, start: int, length: int) -> Any:
+def widest_text(data: Bytes, start: int, length: int) -> Any:
     """No less than what `put_utf8` takes for some bytes."""
     controls: Any = np.int64(0)
     marks: Any = np.int64(0)
@@ -119,7 +122,7 @@ def widest_text(data: Any, start: int, length: int) -> Any:
 
 
 @kernel
-def put_utf8(data: Any, start: int, length: int, quotes: int, out: Any, at: int) -> Any:
+def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: int) -> Any:
     """Write a string; bytes that are no UTF-8 as an object."""
     begin = at
     at = put_quote(quotes, out, at)
@@ -162,15 +165,15 @@ def put_utf8(data: Any, start: int, length: int, quotes: int, out: Any, at: int)
 
 @kernel
 def put_coded(
-    data: Any,
+    data: Bytes,
     start: int,
     length: int,
     is_ascii: bool,
-    words: Any,
-    limits: Any,
+    words: Bytes,
+    limits: Ints,
     first: int,
     quotes: int,
-    out: Any,
+    out: Bytes,
     at: int,
 ) -> Any:
     """Write a string byte by byte as the words say; LEFT if a byte has none."""
@@ -199,7 +202,7 @@ def put_coded(
 
 @kernel
 def put_members(
-    bits: int, words: Any, limits: Any, first: int, count: int, quotes: int, out: Any, at: int
+    bits: int, words: Bytes, limits: Ints, first: int, count: int, quotes: int, out: Bytes, at: int
 ) -> Any:
     """Write the names of bits with commas between them; LEFT if a bit has none."""
     if count < 64 and bits >> count != 0:
@@ -221,7 +224,7 @@ def put_members(
 
 
 @kernel
-def is_utf8(data: Any, start: int, end: int) -> bool:
+def is_utf8(data: Bytes, start: int, end: int) -> bool:
     """Whether bytes are UTF-8."""
     source = data[start:end]
     high = np.uint8(0)
@@ -238,7 +241,7 @@ def is_utf8(data: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def put_json(data: Any, start: int, length: int, quotes: int, stack: Any, out: Any, at: int) -> Any:
+def put_json(data: Bytes, start: int, length: int, quotes: int, stack: Ints, out: Bytes, at: int) -> Any:
     """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
 
     Returns LEFT for text that could be mistaken for NULL or for the marker (`values.json_text.marked`) and,
@@ -282,7 +285,7 @@ def put_json(data: Any, start: int, length: int, quotes: int, stack: Any, out: A
 
 
 @kernel
-def put_moment(data: Any, place: int, kind: int, digits: int, out: Any, at: int) -> Any:
+def put_moment(data: Bytes, place: int, kind: int, digits: int, out: Bytes, at: int) -> Any:
     """Write a date or time of any kind, without quotes."""
     microsecond = np.int64(0)
     if kind in (TIMESTAMP, TIMESTAMP2):
@@ -331,18 +334,18 @@ def put_moment(data: Any, place: int, kind: int, digits: int, out: Any, at: int)
 @kernel
 @inlined
 def put_cell(
-    data: Any,
+    data: Bytes,
     place: int,
     length: int,
     kind: int,
     detail: int,
-    words: Any,
-    limits: Any,
+    words: Bytes,
+    limits: Ints,
     first: int,
     count: int,
     quotes: int,
-    stack: Any,
-    out: Any,
+    stack: Ints,
+    out: Bytes,
     at: int,
 ) -> Any:
     """Write the value whose bytes are `data[place : place + length]`; NO_ROOM only for a DOCUMENT."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Limbs of nine digits: those of the largest number before the point, and of the smallest behind it.
@@ -13,7 +12,7 @@ _LIMB = 1_000_000_000
 
 
 @kernel
-def put_general(mantissa: int, exponent: int, precision: int, big: Any, out: Any, at: int) -> int:
+def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: Bytes, at: int) -> int:
     """Write `mantissa` times 2 to the `exponent`, with `precision` significant digits, as `%g` does.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Bytes in a line.
@@ -61,14 +62,14 @@ class Style(NamedTuple):
         return self.letters + numbers + b"".join(bytes([len(text)]) + text for text in texts)
 
 
-def room_for(sizes: Any) -> int:
+def room_for(sizes: Ints) -> int:
     """As much room is enough for events of these lengths, in bytes."""
     return int((sizes // WIDTH + 1).sum()) * _LINE + _REST * len(sizes)
 
 
 @kernel
 def put_hexdump(
-    data: Any, start: int, size: int, position: int, style: Any, place: int, out: Any, at: Any
+    data: Bytes, start: int, size: int, position: int, style: Bytes, place: int, out: Bytes, at: Any
 ) -> Any:
     """Write the bytes of an event.
 

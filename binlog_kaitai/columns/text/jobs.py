@@ -5,8 +5,7 @@ All functions are kernels, see `columns.kernel.compile`.
 
 from __future__ import annotations
 
-from typing import Any
-
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import is_null, len_null_bits, length_prefix
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
@@ -29,24 +28,24 @@ JOBS_STATE_SIZE = STATE_SIZE + 5
 
 @kernel
 def put_jobs(
-    data: Any,
-    ready: Any,
-    jobs: Any,
-    letters: Any,
-    images: Any,
-    limits: Any,
-    kinds: Any,
-    sizes: Any,
-    prefixes: Any,
-    details: Any,
-    pool: Any,
-    texts: Any,
-    clauses: Any,
-    escapes: Any,
-    scratch: Any,
-    stack: Any,
-    state: Any,
-    out: Any,
+    data: Bytes,
+    ready: Bytes,
+    jobs: Ints,
+    letters: Array,
+    images: Ints,
+    limits: Ints,
+    kinds: Ints,
+    sizes: Ints,
+    prefixes: Ints,
+    details: Ints,
+    pool: Bytes,
+    texts: Ints,
+    clauses: Ints,
+    escapes: Bytes,
+    scratch: Ints,
+    stack: Ints,
+    state: Ints,
+    out: Bytes,
     at: int,
 ) -> int:
     """Do jobs one after the other.
@@ -149,7 +148,7 @@ def put_jobs(
 
 @kernel
 def count_images(
-    data: Any, place: int, end: int, program: int, images: Any, limits: Any, sizes: Any, prefixes: Any
+    data: Bytes, place: int, end: int, program: int, images: Ints, limits: Ints, sizes: Ints, prefixes: Ints
 ) -> int:
     """How many rows `put_rows` would write; -1 where they do not fit."""
     number = 0

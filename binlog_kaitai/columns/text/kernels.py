@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 
 
 @kernel
 def put_bytes(
-    data: Any,
-    starts: Any,
-    ends: Any,
-    is_plain: Any,
-    sizes: Any,
-    texts: Any,
-    around: Any,
-    out: Any,
-    offsets: Any,
+    data: Bytes,
+    starts: Ints,
+    ends: Ints,
+    is_plain: Bools,
+    sizes: Ints,
+    texts: Bytes,
+    around: Ints,
+    out: Bytes,
+    offsets: Ints,
 ) -> int:
     """Write ranges of bytes, each byte by a table, with the same text before and behind each range.
 
@@ -90,7 +91,7 @@ def put_bytes(
 
 
 @kernel
-def put_two(value: int, out: Any, at: int) -> int:
+def put_two(value: int, out: Bytes, at: int) -> int:
     """Write a number below 100 with two digits; there must be room."""
     out[at] = 48 + value // 10
     out[at + 1] = 48 + value % 10
@@ -98,7 +99,7 @@ def put_two(value: int, out: Any, at: int) -> int:
 
 
 @kernel
-def put_clock(micros: int, digits: int, out: Any, at: int) -> int:
+def put_clock(micros: int, digits: int, out: Bytes, at: int) -> int:
     """Write microseconds, not negative, as ``hh:mm:ss`` with `digits` of the fraction; there must be room."""
     seconds = micros // 1_000_000
     fraction = micros % 1_000_000
@@ -123,7 +124,7 @@ def put_clock(micros: int, digits: int, out: Any, at: int) -> int:
 
 
 @kernel
-def put_date(days: int, out: Any, at: int) -> Any:
+def put_date(days: int, out: Bytes, at: int) -> Any:
     """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; there must be room."""
     # Days since 0000-03-01, in spans of 400 years; March is the first month (see `time_kernels.days_of`).
     days += 719_468
@@ -146,7 +147,9 @@ def put_date(days: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_moments(values: Any, valid: Any, kind: int, digits: int, quote: int, out: Any, offsets: Any) -> int:
+def put_moments(
+    values: Ints, valid: Bools, kind: int, digits: int, quote: int, out: Bytes, offsets: Ints
+) -> int:
     """Write dates (`kind` 0, in days), moments (1) or times (2, both in microseconds) in quotes.
 
     `quote` is the byte of the quotes, 0 for none; `out` must have room for 32 bytes for each value.
@@ -179,7 +182,7 @@ def put_moments(values: Any, valid: Any, kind: int, digits: int, quote: int, out
 
 
 @kernel
-def put_numbers(values: Any, valid: Any, out: Any, offsets: Any) -> int:
+def put_numbers(values: Ints, valid: Bools, out: Bytes, offsets: Ints) -> int:
     """Write numbers (not -2^63) in decimal; `out` must have room for 20 bytes for each. Gives the length."""
     at = 0
     offsets[0] = 0
@@ -191,7 +194,7 @@ def put_numbers(values: Any, valid: Any, out: Any, offsets: Any) -> int:
 
 
 @kernel
-def join_texts(data: Any, offsets: Any, bases: Any, limits: Any, out: Any, ends: Any) -> int:
+def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Bytes, ends: Array) -> int:
     """Write the texts of each row one behind the other, with the same bytes before, between and behind them.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.json_strings import put_hex
+from binlog_kaitai.columns.kernel.arrays import Bytes
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Longer values are cut, in characters.
@@ -20,7 +21,7 @@ _N, _R, _T = 110, 114, 116
 
 
 @kernel
-def code_at(text: Any, place: int, end: int) -> Any:
+def code_at(text: Bytes, place: int, end: int) -> Any:
     """Number and width of the character of valid UTF-8 at a place."""
     byte = np.int64(text[place])
     if byte < 0x80:
@@ -53,7 +54,7 @@ def is_space(code: int) -> bool:
 
 
 @kernel
-def put_printable(out: Any, begin: int, end: int, is_last: bool) -> int:
+def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
     """Cut the text at `out[begin:end]`, escape what is not to be printed in it, and give its end.
 
     With `is_last` spaces at its end are taken away. There must be room for 1000 bytes more.

@@ -5,8 +5,7 @@ All functions are kernels, see `columns.kernel.compile`. The parts of values com
 
 from __future__ import annotations
 
-from typing import Any
-
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import enum, is_null, len_null_bits, length_prefix, year
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
@@ -47,23 +46,23 @@ STATE_SIZE = 6
 
 @kernel
 def put_rows(
-    data: Any,
+    data: Bytes,
     end: int,
     program: int,
-    images: Any,
-    limits: Any,
-    kinds: Any,
-    sizes: Any,
-    prefixes: Any,
-    details: Any,
-    pool: Any,
-    texts: Any,
-    clauses: Any,
-    escapes: Any,
-    scratch: Any,
-    stack: Any,
-    state: Any,
-    out: Any,
+    images: Ints,
+    limits: Ints,
+    kinds: Ints,
+    sizes: Ints,
+    prefixes: Ints,
+    details: Ints,
+    pool: Bytes,
+    texts: Ints,
+    clauses: Ints,
+    escapes: Bytes,
+    scratch: Ints,
+    stack: Ints,
+    state: Ints,
+    out: Bytes,
     at: int,
 ) -> int:
     """Write the rows of one event.

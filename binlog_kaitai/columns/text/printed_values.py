@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     date,
@@ -37,7 +38,7 @@ _LOWEST = np.int64(-(1 << 63))
 
 
 @kernel
-def integers(data: Any, place: int, size: int) -> Any:
+def integers(data: Bytes, place: int, size: int) -> Any:
     """An integer as signed and as unsigned; one of eight bytes twice as signed."""
     if size == 1:
         return int_1(data, place, False), int_1(data, place, True)
@@ -51,7 +52,7 @@ def integers(data: Any, place: int, size: int) -> Any:
 
 
 @kernel
-def put_signed(number: Any, out: Any, at: int) -> Any:
+def put_signed(number: Any, out: Bytes, at: int) -> Any:
     """Write an integer."""
     if number != _LOWEST:
         return put_number(number, out, at)
@@ -62,7 +63,7 @@ def put_signed(number: Any, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_unsigned(number: Any, out: Any, at: int) -> Any:
+def put_unsigned(number: Any, out: Bytes, at: int) -> Any:
     """Write an integer whose bits are those of an unsigned one."""
     if number >= 0:
         return put_number(number, out, at)
@@ -75,7 +76,7 @@ def put_unsigned(number: Any, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
+def put_integer(data: Bytes, place: int, size: int, out: Bytes, at: int) -> Any:
     """Write an integer as signed, and after a negative one the same bits as unsigned."""
     number, unsigned = integers(data, place, size)
     at = put_signed(number, out, at)
@@ -89,7 +90,7 @@ def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: int) -> int:
+def put_escaped(data: Bytes, place: int, length: int, escapes: Bytes, out: Bytes, at: int) -> int:
     """Write bytes of a string with escapes."""
     end = place + length
     while place < end:
@@ -128,7 +129,7 @@ def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: 
 
 
 @kernel
-def spread_escaped(escapes: Any, out: Any, start: int, end: int, room: int) -> Any:
+def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) -> Any:
     """Put escapes into a string that is in `out[start:end]`; gives its end, -1 if that is behind `room`."""
     more = 0
     text = out[start:end]
@@ -162,7 +163,7 @@ def spread_escaped(escapes: Any, out: Any, start: int, end: int, room: int) -> A
 
 
 @kernel
-def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any, at: int) -> Any:
+def put_floating(data: Bytes, place: int, is_double: bool, scratch: Ints, out: Bytes, at: int) -> Any:
     """Write a DOUBLE with 20 digits, or a FLOAT with 6 and padded with spaces; -1 for what is no number."""
     size = 8 if is_double else 4
     bits: Any = np.int64(0)
@@ -207,7 +208,7 @@ def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any,
 
 
 @kernel
-def put_point(has_digits: bool, out: Any, at: int) -> Any:
+def put_point(has_digits: bool, out: Bytes, at: int) -> Any:
     """Write the decimal point, preceded by a zero if the DECIMAL has no digits before it."""
     if not has_digits:
         out[at] = 48
@@ -217,7 +218,7 @@ def put_point(has_digits: bool, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at: int) -> Any:
+def put_decimal(data: Bytes, place: int, precision: int, scale: int, out: Bytes, at: int) -> Any:
     """Write a DECIMAL; -1 for what is none."""
     if precision == 0 or scale > precision:
         return -1
@@ -253,7 +254,7 @@ def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at:
 
 
 @kernel
-def put_calendar(year: int, month: int, day: int, between: int, out: Any, at: int) -> Any:
+def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, at: int) -> Any:
     """Write a date with a byte between its parts; the year must have at most four digits."""
     at = put_two(year // 100, out, at)
     at = put_two(year % 100, out, at)
@@ -264,7 +265,7 @@ def put_calendar(year: int, month: int, day: int, between: int, out: Any, at: in
 
 
 @kernel
-def put_day(data: Any, place: int, out: Any, at: int) -> int:
+def put_day(data: Bytes, place: int, out: Bytes, at: int) -> int:
     """Write a DATE; -1 for a year of five digits."""
     year, month, day = date(data, place)
     if year > 9999:
@@ -276,7 +277,7 @@ def put_day(data: Any, place: int, out: Any, at: int) -> int:
 
 
 @kernel
-def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
+def put_micros(number: int, digits: int, out: Bytes, at: int) -> Any:
     """Write microseconds with so many digits, behind a point, if any; -1 for a second or more."""
     if digits == 0:
         return at
@@ -293,7 +294,7 @@ def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_clock(hour: int, minute: int, second: int, out: Any, at: int) -> Any:
+def put_clock(hour: int, minute: int, second: int, out: Bytes, at: int) -> Any:
     """Write hours, minutes and seconds; -1 for hours of four digits."""
     if hour >= 1000:
         return -1
@@ -308,7 +309,7 @@ def put_clock(hour: int, minute: int, second: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+def put_datetime(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> Any:
     """Write a DATETIME of the format since 5.6.4; -1 for what is none."""
     is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
     if not is_positive or year > 9999:
@@ -325,7 +326,7 @@ def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+def put_time(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> Any:
     """Write a TIME of the format since 5.6.4; -1 for what is none."""
     has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
     if has_spare_bit:
@@ -345,14 +346,14 @@ def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_timestamp(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+def put_timestamp(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> Any:
     """Write a TIMESTAMP of the format since 5.6.4, in seconds; -1 for what is none."""
     seconds, microsecond = timestamp2(data, place, digits)
     return put_micros(microsecond, digits, out, put_number(seconds, out, at))
 
 
 @kernel
-def put_bits(data: Any, place: int, length: int, bits: int, out: Any, at: int) -> int:
+def put_bits(data: Bytes, place: int, length: int, bits: int, out: Bytes, at: int) -> int:
     """Write the last `bits` bits of some bytes."""
     out[at] = 98
     out[at + 1] = 39

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import length_prefix
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
@@ -48,7 +47,7 @@ _ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
 
 
 @kernel
-def is_same_text(text: Any, first: int, second: int, end: int) -> bool:
+def is_same_text(text: Bytes, first: int, second: int, end: int) -> bool:
     """Whether the bytes from `first` to `second` are those from `second` to the end."""
     size = second - first
     step = 0
@@ -59,28 +58,28 @@ def is_same_text(text: Any, first: int, second: int, end: int) -> bool:
 
 @kernel
 def put_row_lines(
-    data: Any,
-    starts: Any,
+    data: Bytes,
+    starts: Ints,
     first_start: int,
     step_start: int,
-    rows: Any,
-    events: Any,
-    numbers: Any,
-    programs: Any,
-    limits: Any,
-    pieces: Any,
-    pool: Any,
-    null: Any,
-    texts: Any,
-    text_limits: Any,
-    words: Any,
-    word_limits: Any,
+    rows: Ints,
+    events: Ints,
+    numbers: Ints,
+    programs: Ints,
+    limits: Ints,
+    pieces: Ints,
+    pool: Bytes,
+    null: Bytes,
+    texts: Bytes,
+    text_limits: Ints,
+    words: Bytes,
+    word_limits: Ints,
     quotes: int,
-    stack: Any,
-    state: Any,
-    left: Any,
-    out: Any,
-    ends: Any,
+    stack: Ints,
+    state: Ints,
+    left: Ints,
+    out: Bytes,
+    ends: Ints,
 ) -> bool:
     """Write lines from the one on that the state says; gives whether that is all, or `out` has no more room.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import put_number
 from binlog_kaitai.columns.rows.float_texts import LEFT, put_digits
@@ -113,7 +114,7 @@ def shortest(bits: Any) -> Any:
 
 
 @kernel
-def put_shortest(bits: Any, least: int, most: int, out: Any, at: int) -> Any:
+def put_shortest(bits: Any, least: int, most: int, out: Bytes, at: int) -> Any:
     """Write a DOUBLE, given as its bits, as `repr` does; LEFT for NaN and infinities. Needs up to 40 bytes.
 
     A number has no exponent if its first digit is after the `least` and not after the `most` exponent of ten.
@@ -175,7 +176,7 @@ def put_shortest(bits: Any, least: int, most: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_single(value: Any, out: Any, at: int) -> Any:
+def put_single(value: Any, out: Bytes, at: int) -> Any:
     """Write a FLOAT as `repr` writes the `shortest_float` of it; LEFT if it is very large or small.
 
     There must be room for 40 bytes.

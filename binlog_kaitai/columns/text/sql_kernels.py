@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy
 
@@ -21,7 +22,7 @@ def is_other(byte: int) -> Any:
 
 
 @kernel
-def put_digits(data: Any, start: int, stop: int, out: Any, at: int) -> int:
+def put_digits(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
     """Write bytes as a hexadecimal literal; there must be room."""
     out[at] = 48
     out[at + 1] = 120
@@ -35,7 +36,7 @@ def put_digits(data: Any, start: int, stop: int, out: Any, at: int) -> int:
 
 
 @kernel
-def put_quoted(data: Any, start: int, stop: int, out: Any, at: int) -> int:
+def put_quoted(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
     """Write bytes as a quoted string; there must be room for all of them twice, and 18 more."""
     quotes = 0
     for place in range(start, stop):
@@ -58,7 +59,7 @@ def put_quoted(data: Any, start: int, stop: int, out: Any, at: int) -> int:
 
 
 @kernel
-def put_literals(data: Any, starts: Any, ends: Any, introducer: Any, out: Any, offsets: Any) -> int:
+def put_literals(data: Bytes, starts: Ints, ends: Ints, introducer: Bytes, out: Bytes, offsets: Ints) -> int:
     """Write ranges of bytes as literals: in quotes where all are plain, else in hexadecimal.
 
     Parameters
@@ -101,7 +102,7 @@ def put_literals(data: Any, starts: Any, ends: Any, introducer: Any, out: Any, o
 
 
 @kernel
-def put_pieces(data: Any, starts: Any, ends: Any, out: Any, offsets: Any) -> int:
+def put_pieces(data: Bytes, starts: Ints, ends: Ints, out: Bytes, offsets: Ints) -> int:
     """Write ranges of bytes as arguments of CONCAT: runs of plain bytes in quotes, others in hexadecimal.
 
     The arguments, and what it gives, are those of `put_literals`. A run takes twice its bytes and 4 more.

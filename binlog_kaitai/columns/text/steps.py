@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
 
 @kernel
-def follow_steps(shapes: Any, at: int, end: int, state: int, table: Any, states: Any, out: Any) -> int:
+def follow_steps(shapes: Ints, at: int, end: int, state: int, table: Ints, states: Ints, out: Ints) -> int:
     """Note the step of each event from `at` on; gives where there is none.
 
     `table` has the step of each state and shape, `states` the state after each step. A step is negative

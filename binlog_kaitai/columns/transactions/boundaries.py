@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
@@ -211,7 +212,7 @@ def first_true(is_it: Any) -> int:
     return int(np.argmax(is_it)) if is_it.any() else len(is_it)
 
 
-def _rows(block: Block, kind: int, roles: Any, outcomes: Any) -> None:
+def _rows(block: Block, kind: int, roles: Array, outcomes: Array) -> None:
     """The last rows event of a statement ends it where there is no BEGIN (5.1).
 
     Servers that know GTIDs write BEGIN, or a GTID, in front of all rows: if there is none, it is lost.

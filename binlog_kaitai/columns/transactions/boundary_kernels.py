@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from binlog_kaitai.columns.kernel.arrays import Array, Bools
 from binlog_kaitai.columns.kernel.compile import kernel
 
 #: What an event is to the transactions around it; see `boundaries.Role`.
@@ -21,7 +20,7 @@ STATE_SIZE = 4
 
 
 @kernel
-def follow_events(roles: Any, begins: Any, state: Any, phases: Any) -> None:
+def follow_events(roles: Array, begins: Bools, state: Bools, phases: Array) -> None:
     """Follow transactions through events, by the rule of `boundaries`.
 
     Parameters

@@ -6,7 +6,7 @@ The rule is that of `binlog_kaitai.core.transactions`; a test holds the two equa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,11 @@ from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.gather import Gathered
+    from binlog_kaitai.columns.kernel.arrays import Array, Ints
+
 
 _IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
@@ -47,7 +52,7 @@ class Markers(NamedTuple):
         count = number_markers.run(block.types, _IS_MARKER, rows, latest)
         return cls(rows[:count], latest)
 
-    def spread(self, values: Any, before: Any) -> Any:
+    def spread(self, values: Ints, before: Any) -> Any:
         """A value of each of them, and one of what comes before the first, to all events of the block."""
         return np.append(values, before)[self.latest]
 
@@ -134,7 +139,7 @@ def readable(block: Block, kind: int) -> Any:
     return body.fits if _is_known(body, kind) else np.zeros(len(body.fits), dtype=np.bool_)
 
 
-def _is_known(body: Any, kind: int) -> bool:
+def _is_known(body: Gathered, kind: int) -> bool:
     """Whether the layout reaches what a GTID of this type is made of."""
     fields = _FIELDS.get(kind)
     return fields is not None and all(path in body for path in fields)
@@ -212,7 +217,7 @@ def _texts(
     return first, second
 
 
-def gtid_texts(first: Any, second: Any, choices: Any, pool: Pool) -> Any:
+def gtid_texts(first: Ints, second: Ints, choices: Ints, pool: Pool) -> Any:
     """Some of the GTIDs in the pool, by number, as an Arrow array; null for none."""
     is_null = first == -pool.null[0] - 1
     valid = ~is_null[choices] if is_null.any() else None
@@ -220,7 +225,7 @@ def gtid_texts(first: Any, second: Any, choices: Any, pool: Pool) -> Any:
     return chosen_texts(pool.array(), -first, np.where(is_null, 0, second - 2), choices, valid)
 
 
-def _write(pool: Pool, texts: list[str], codes: Any, numbers: Any) -> tuple[Any, Any]:
+def _write(pool: Pool, texts: list[str], codes: Ints, numbers: Ints) -> tuple[Any, Any]:
     """Write texts with numbers behind them into the pool, with a quote at their end; where each lies."""
     sources = [text.encode() for text in texts]
     lengths = np.array([len(source) for source in sources], dtype=np.int64)
@@ -235,7 +240,7 @@ def _write(pool: Pool, texts: list[str], codes: Any, numbers: Any) -> tuple[Any,
     return ends[:-1], ends[1:]
 
 
-def _distinct(halves: Any) -> tuple[list[tuple[int, int]], Any]:
+def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Any]:
     """The distinct columns of two rows of numbers, and for each column which of them it is."""
     if (halves == halves[:, :1]).all():
         return [tuple(halves[:, 0].tolist())], np.zeros(halves.shape[1], dtype=np.int64)
@@ -243,7 +248,7 @@ def _distinct(halves: Any) -> tuple[list[tuple[int, int]], Any]:
     return [tuple(pair) for pair in found.tolist()], codes.reshape(-1)
 
 
-def _of_mysql(body: Any) -> tuple[list[str], Any, Any]:
+def _of_mysql(body: Gathered) -> tuple[list[str], Any, Any]:
     """The sources, for each event which of them, and its number."""
     halves = np.stack(body.halves("uuid"))
     pairs, codes = _distinct(halves)
@@ -251,7 +256,7 @@ def _of_mysql(body: Any) -> tuple[list[str], Any, Any]:
     return [mysql_source(uuid) for uuid in uuids], codes, body.numbers("gno").view(np.int64)
 
 
-def _of_mariadb(block: Block, rows: Any, body: Any) -> tuple[list[str], Any, Any]:
+def _of_mariadb(block: Block, rows: Ints, body: Gathered) -> tuple[list[str], Any, Any]:
     halves = np.stack((body.numbers("domain_id"), block.header_of(rows).numbers("server_id")))
     pairs, codes = _distinct(halves)
     numbers = body.numbers("sequence_number").view(np.int64)

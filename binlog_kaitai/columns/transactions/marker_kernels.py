@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 
@@ -12,7 +11,7 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def number_markers(types: Any, is_marker: Any, offsets: Any, latest: Any) -> int:
+def number_markers(types: Bytes, is_marker: Bools, offsets: Ints, latest: Ints) -> int:
     """Find the events of some types, and for each event the last of them up to it.
 
     Parameters
@@ -37,7 +36,7 @@ def number_markers(types: Any, is_marker: Any, offsets: Any, latest: Any) -> int
 
 @kernel
 def write_numbered(
-    texts: Any, starts: Any, lengths: Any, codes: Any, numbers: Any, after: int, out: Any, ends: Any
+    texts: Bytes, starts: Ints, lengths: Ints, codes: Ints, numbers: Ints, after: int, out: Bytes, ends: Ints
 ) -> int:
     """For each code its text, a number in decimal and a byte; gives the length of all, or -1 without room."""
     at = 0

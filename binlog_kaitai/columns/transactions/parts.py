@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.gather import Gathered
+    from binlog_kaitai.columns.kernel.arrays import Array, Ints
+    from binlog_kaitai.reader.reader import Event
+
 
 #: Kinds of row changes, and the types of rows events that make them.
 _CHANGES = {
@@ -82,7 +88,7 @@ class Changes(NamedTuple):
     counts: Any
 
     @classmethod
-    def of(cls, images: Images, counts: Any) -> Changes:
+    def of(cls, images: Images, counts: Ints) -> Changes:
         return cls(images.rows, images.tables, images.table_of, counts)
 
     def part(self, begin: int, end: int) -> Changes:
@@ -153,7 +159,7 @@ def parts_of(
     return pa.RecordBatch.from_arrays(arrays, schema=PART_SCHEMA)
 
 
-def earliest(stamps: Any, parts: Parts) -> Any:
+def earliest(stamps: Ints, parts: Parts) -> Any:
     """When each began: a GTID event is made at the end, the first statement's events before it."""
     never = np.iinfo(np.int64).max
     least = parts.least(stamps if (stamps > 0).all() else np.where(stamps > 0, stamps, never))
@@ -185,7 +191,7 @@ def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Any, Any]]:
     return {name: (values[name], known[name]) for name in names}
 
 
-def _is_there(body: Any, path: str) -> Any:
+def _is_there(body: Gathered, path: str) -> Any:
     condition = "has_commit_timestamps"
     if path in _TIMES and condition in body:
         return body.numbers(condition).astype(np.bool_)
@@ -210,7 +216,7 @@ def statement_threads(block: Block, parts: Parts) -> pa.Array:
     return _picked(values[rows], parts.first_of(rows))
 
 
-def _picked(values: Any, index: Any) -> pa.Array:
+def _picked(values: Array, index: Ints) -> pa.Array:
     """Some of the values; null where the index is -1."""
     padded = np.append(values, values.dtype.type(0))
     return pa.array(padded[index], mask=index < 0)
@@ -264,7 +270,7 @@ def _schemas(block: Block, parts: Parts) -> list[str | None]:
     return schemas
 
 
-def _text(event: Any) -> str | None:
+def _text(event: Event) -> str | None:
     try:
         query: bytes | None = getattr(event.body, "query", None)
     except zlib.error:

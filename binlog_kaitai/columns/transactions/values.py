@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import Array, Ints
 from binlog_kaitai.columns.transactions.boundaries import Segments
 
 
@@ -50,14 +51,14 @@ class Parts:
         """The number of events of each."""
         return self._lengths
 
-    def sums(self, rows: Any, values: Any) -> Any:
+    def sums(self, rows: Ints, values: Ints) -> Any:
         """The sum over the events of each, of values that some events have."""
         numbers = self.number_of[rows]
         inside = numbers >= 0
         sums = np.bincount(numbers[inside], weights=values[inside], minlength=self._count)
         return sums.astype(np.int64)
 
-    def least(self, values: Any) -> Any:
+    def least(self, values: Ints) -> Any:
         """The least of a value that all events have."""
         if not self._count:
             return self._starts
@@ -67,14 +68,14 @@ class Parts:
         chosen = values[begin:end] if end - begin == len(rows) else values[rows]
         return np.minimum.reduceat(chosen, self._starts)
 
-    def any(self, mask: Any) -> Any:
+    def any(self, mask: Array) -> Any:
         """Whether any event of each is one of those that the mask marks, or whose numbers it has."""
         out = np.zeros(self._count, dtype=np.bool_)
         numbers = self.number_of[mask]
         out[numbers[numbers >= 0]] = True
         return out
 
-    def first_of(self, rows: Any) -> Any:
+    def first_of(self, rows: Ints) -> Any:
         """Index in `rows`, which are in order, of the first event of each; -1 where it has none."""
         out = np.full(self._count, -1, dtype=np.int64)
         numbers = self.number_of[rows]
@@ -82,7 +83,7 @@ class Parts:
         out[numbers[inside]] = inside
         return out
 
-    def last_of(self, rows: Any) -> Any:
+    def last_of(self, rows: Ints) -> Any:
         """The same of the last one."""
         out = np.full(self._count, -1, dtype=np.int64)
         numbers = self.number_of[rows]

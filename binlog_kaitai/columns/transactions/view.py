@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transactions.boundaries import Outcome
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA
@@ -88,7 +89,9 @@ def _kinds(columns: dict[str, Any]) -> pa.Array:
 KINDS = [one.name.lower() for one in Outcome]
 
 
-def outcome_of(is_begun: Any, is_standalone: Any, is_rollback_alter: Any, outcome: Any, meant: Any) -> Any:
+def outcome_of(
+    is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
+) -> Any:
     """How each transaction ended, by what `parts.PART_SCHEMA` has of it, int8."""
     # MariaDB's transactions have no BEGIN; a statement that is one by itself is marked as standalone.
     is_begun = is_begun | (is_standalone == 0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.decoders import is_partial
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
@@ -34,7 +35,7 @@ _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 
 
 def table_batches(
-    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: pa.Schema, where: Where | None = None
+    page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some events about one table as batches of a schema, fitted by name."""
     for found in walk(page.images, events, len(table.schema.columns)):
@@ -124,7 +125,7 @@ def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
     return rows[is_partial(found.data, found.options[rows], ordinal)]
 
 
-def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows: Any) -> Iterator[Any]:
+def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows: Ints) -> Iterator[Any]:
     """Values of the images after, by the reader; None where the change cannot be applied."""
     event, images = -1, list[Row]()
     for row in rows.tolist():
@@ -190,7 +191,7 @@ def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
     return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
 
 
-def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:
+def _cast(array: pa.Array, kind: pa.DataType, table: Table, name: str) -> Any:
     if array.type == kind:
         return array
     try:
@@ -257,7 +258,7 @@ def _batches_before(
 def _batches_of(
     page: RowsPage,
     table: Table,
-    events: Any,
+    events: Ints,
     schema_of: Callable[[Table], pa.Schema],
     zero_dates: str,
     where: Where | None = None,
@@ -272,7 +273,7 @@ def _batches_of(
 
 
 def _table_or_reader_batches(
-    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: pa.Schema, where: Where | None
+    page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None
 ) -> Iterator[pa.RecordBatch]:
     while len(events):
         try:

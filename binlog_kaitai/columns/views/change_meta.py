@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import of_numbers
 from binlog_kaitai.columns.rows.pages import RowsPage
@@ -22,13 +23,13 @@ CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delet
 _SECOND = 1_000_000
 
 
-def change_types(changes: Any) -> Any:
+def change_types(changes: Bytes) -> Any:
     """The words of changes, by their numbers."""
     codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
     return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
 
 
-def meta_columns(page: RowsPage, of_rows: Any, numbers: Any, names: Iterable[str]) -> dict[str, Any]:
+def meta_columns(page: RowsPage, of_rows: Ints, numbers: Ints, names: Iterable[str]) -> dict[str, Any]:
     """Those of some columns that say where rows come from, of :data:`META_FIELDS` all but the first.
 
     Takes each row's event and its number in that.
@@ -39,7 +40,7 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any, names: Iterable[str
     in_images = of_rows[limits[:-1]]
     events = page.images.rows[in_images]
 
-    def over_rows(values: Any, kind: Any = None) -> Any:
+    def over_rows(values: Ints, kind: pa.DataType | None = None) -> Any:
         if len(values) and (values == values[0]).all():
             return of_numbers(same(int(values[0]), len(of_rows)), kind)
         out = np.empty(len(of_rows), dtype=np.int64)
@@ -82,13 +83,13 @@ def _same(value: int, count: int) -> Any:
     return np.full(count, value, dtype=np.int64)
 
 
-def named(codes: Any, texts: Any) -> Any:
+def named(codes: Array, texts: pa.Array) -> Any:
     """Texts by number; null where that is negative."""
     valid = codes >= 0 if len(codes) and codes.min() < 0 else None
     return pa.DictionaryArray.from_arrays(of_numbers(codes, valid=valid), texts, safe=False)
 
 
-def _gtids(page: RowsPage, events: Any) -> tuple[Any, Any]:
+def _gtids(page: RowsPage, events: Ints) -> tuple[Any, Any]:
     """The distinct GTIDs of some events in the order of the log, and the number of each one's or -1."""
     first, second, pool = page.gtids.first[events], page.gtids.second[events], page.pool
     starts = -first - 1

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
+from binlog_kaitai.columns.kernel.arrays import Bools, Ints
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, text_of
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps, decode
@@ -68,7 +69,7 @@ class Infos:
         self.row_of = block.ranks
         self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])), wanted)
 
-    def _add_kind(self, kind: int, wanted: Any) -> Any:
+    def _add_kind(self, kind: int, wanted: Bools) -> Any:
         """Add the events of one type; gives those that are left to the reader."""
         block = self._block
         rows = block.rows_of(kind)
@@ -92,7 +93,7 @@ class Infos:
             self._strike_out(rows, fits, by_name, wanted)
         return rows[is_wanted & ~fits]
 
-    def _strike_out(self, rows: Any, fits: Any, columns: dict[str, Column | None], wanted: Any) -> None:
+    def _strike_out(self, rows: Ints, fits: Bools, columns: dict[str, Column | None], wanted: Bools) -> None:
         """Drop the events of other schemas and tables than are asked for."""
         for index in np.flatnonzero(wanted[rows] & fits).tolist():
             names = [self._text(columns.get(name), index) for name in _NAMES]
@@ -132,17 +133,17 @@ class Infos:
             return pool.verbatim([json_text(value) for value in self._bytes(starts, lengths, mask)])
         return pool.strings(self._block.data, starts, lengths, decode, mask)
 
-    def _bytes(self, starts: Any, lengths: Any, mask: Any) -> Iterator[object]:
+    def _bytes(self, starts: Ints, lengths: Ints, mask: Bools) -> Iterator[object]:
         """Bytes as listings show them, of each event that has them."""
         for start, length, is_there in zip(starts.tolist(), lengths.tolist(), mask.tolist(), strict=True):
             yield plain(bytes(self._block.data[start : start + length])) if is_there else None
 
-    def _names(self, values: Any, names: dict[int, str], mask: Any) -> Column:
+    def _names(self, values: Ints, names: dict[int, str], mask: Any) -> Column:
         distinct, codes = np.unique(values, return_inverse=True)
         texts = [json_text(names.get(value, value)) for value in distinct.tolist()]
         return self._pool.choice(codes.reshape(-1), texts, mask)
 
-    def _add_by_reader(self, rows: Any, wanted: Any) -> None:
+    def _add_by_reader(self, rows: Ints, wanted: Bools) -> None:
         if not len(rows):
             return
         texts = []

@@ -16,6 +16,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.body_validator import BodyValidator
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.selection import Selection
@@ -43,7 +44,7 @@ class Page(NamedTuple):
     infos: Infos | None
     rows: Any  # which events to write, int64
 
-    def lines(self, rows: Any) -> tuple[Any, Any]:
+    def lines(self, rows: Ints) -> tuple[Any, Any]:
         """What the programs write for some events (uint8), and where each of them ends (int64)."""
         infos = self.infos
         assert infos is not None
@@ -207,7 +208,7 @@ def write_json(
             yield page.lines(page.rows)[0]
 
 
-def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:
+def _json_prologue(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], Program]:
     assert gtids is not None
     header = block.header
     moments, of_moment = np.unique(header.numbers("timestamp"), return_inverse=True)

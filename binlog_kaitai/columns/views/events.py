@@ -13,6 +13,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.lines import Pool, Program, plain
 from binlog_kaitai.columns.rows.strings import LONGEST
 from binlog_kaitai.columns.transactions.gtids import Gtids, gtid_texts
@@ -67,7 +68,7 @@ class _Names:
         self._lengths = np.array([len(name) for name in raw], dtype=np.int64)
         self._starts = np.cumsum(self._lengths) - self._lengths
 
-    def of(self, codes: Any) -> pa.Array:
+    def of(self, codes: Bytes) -> pa.Array:
         """Those of many numbers."""
         return chosen_texts(self._data, self._starts, self._lengths, codes)
 
@@ -152,7 +153,7 @@ def _meeting(page: Page, rows: NDArray[np.int64], where: Where) -> NDArray[np.in
     return np.concatenate(found)
 
 
-def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches_of(page: Page, rows: Ints, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     infos, count = None, len(rows)
     if "info" in schema.names:
         lines, ends = page.lines(rows)
@@ -222,20 +223,20 @@ _COLUMNS: dict[str, _MakeColumn] = {
 }
 
 
-def _info_alone(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:
+def _info_alone(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], Program]:
     return lambda: Program(pool)
 
 
-def _same(value: str | int, count: int, type_: Any = _TEXT) -> pa.Array:
+def _same(value: str | int, count: int, type_: pa.DataType = _TEXT) -> pa.Array:
     """The same value again and again, which many batches share."""
     return _repeated(value, 1 << max(count - 1, 1).bit_length(), type_)[:count]
 
 
 @lru_cache(maxsize=8)
-def _repeated(value: str | int, count: int, type_: Any) -> pa.Array:
+def _repeated(value: str | int, count: int, type_: pa.DataType) -> pa.Array:
     return pa.repeat(pa.scalar(value, type_), count)
 
 
-def _strings(data: Any, offsets: Any) -> pa.Array:
+def _strings(data: Bytes, offsets: Ints) -> pa.Array:
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)

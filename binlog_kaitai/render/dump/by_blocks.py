@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
 from binlog_kaitai.render.dump.blocks.row_events import TableMaps
 from binlog_kaitai.render.dump.item import Item, item_of
 from binlog_kaitai.render.dump.selection import Selection
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+
 
 #: Maximum number of bytes and events of a block: each block costs some milliseconds, each event memory.
 BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16
@@ -178,7 +182,7 @@ class LogBlocks:
             self._print_event(block, end, passes=False)
         return None
 
-    def _print_shown(self, printer: BlockPrinter, block: Block, shown: Any, passed: Any) -> None:
+    def _print_shown(self, printer: BlockPrinter, block: Block, shown: Ints, passed: Bools) -> None:
         part = chosen_part(block, shown, passed[shown])
 
         def print_event(row: int, *, is_opened: bool) -> None:
@@ -191,7 +195,7 @@ class LogBlocks:
                 printer.print(part, passed[shown], _Host(self._dump, print_event))
 
     def _print_opened(
-        self, printer: BlockPrinter, part: Block, passed: Any, print_event: _PrintEvent
+        self, printer: BlockPrinter, part: Block, passed: Bools, print_event: _PrintEvent
     ) -> None:
         """Print events of the log, and those inside its payloads."""
         selection, first = self._dump.selection, 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.json_text import json_of
 from binlog_kaitai.values.temporal import fraction_text
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import RowImage, TableMapEvent
+
 
 #: Formats a value, given the cell's value and the table map's column.
 CellText = Callable[[Any, Any], bytes]
@@ -140,7 +144,7 @@ _TYPE_NAMES = {
 def _integer(size: int) -> CellText:
     bits = 8 * size
 
-    def text(cell: Any, _: Any) -> bytes:
+    def text(cell: Any, _: TableMapEvent.Column) -> bytes:
         # The clients ignore whether the column is unsigned.
         number = int(cell.value) % (1 << bits)
         signed = number - (1 << bits) if number >> (bits - 1) else number
@@ -158,7 +162,7 @@ def _bits(data: bytes, count: int) -> bytes:
     return b"b'" + digits[len(digits) - count :].encode() + b"'"
 
 
-def _set(cell: Any, column: Any) -> bytes:
+def _set(cell: Any, column: TableMapEvent.Column) -> bytes:
     size = column.metadata.length
     return _bits(int(cell.value).to_bytes(size, "little"), size * 8)
 
@@ -168,25 +172,25 @@ def _timestamp(cell: Any, column: Any) -> bytes:
     return b"%d" % cell.seconds + fraction_text(cell.microsecond, digits).encode()
 
 
-def _datetime(cell: Any, column: Any) -> bytes:
+def _datetime(cell: Any, column: TableMapEvent.Column) -> bytes:
     digits = column.metadata.fractional_digits or 0
     fraction = fraction_text(cell.microsecond, digits) if digits else ""
     day = f"{cell.year:04}-{cell.month:02}-{cell.day:02}"
     return f"'{day} {cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
 
 
-def _time(cell: Any, column: Any) -> bytes:
+def _time(cell: Any, column: TableMapEvent.Column) -> bytes:
     digits = column.metadata.fractional_digits or 0
     fraction = fraction_text(cell.microsecond, digits) if digits else ""
     sign = "-" if cell.is_negative else ""
     return f"'{sign}{cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
 
 
-def _date(cell: Any, _: Any) -> bytes:
+def _date(cell: Any, _: TableMapEvent.Column) -> bytes:
     return b"'%04d:%02d:%02d'" % (cell.year, cell.month, cell.day)
 
 
-def _decimal(cell: Any, _: Any) -> bytes:
+def _decimal(cell: Any, _: TableMapEvent.Column) -> bytes:
     return decimal_text(cell.digits, cell.precision, cell.scale).encode()
 
 
@@ -194,7 +198,7 @@ def _vector(cell: Any, _: Any) -> bytes:
     return b"[" + b",".join(b"%.5e" % one for one in cell.content.elements) + b"]"
 
 
-def _json(cell: Any, _: Any) -> bytes:
+def _json(cell: Any, _: TableMapEvent.Column) -> bytes:
     return json_cell(json_of(cell))
 
 
@@ -208,7 +212,7 @@ def _unquoted(document: str) -> bytes:
     return encode(json.loads(document, strict=False) if document.startswith('"') else document)
 
 
-def diff_text(cell: Any, number: int) -> bytes:
+def diff_text(cell: RowImage.Cell, number: int) -> bytes:
     """A JSON column logged as partial update; `number` is the column's, from 1."""
     operations = diff_of(cell.diffs).operations
     text = b"@%d" % number
@@ -245,10 +249,10 @@ def _json_argument(value: str) -> bytes:
 
 
 def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[Any, CellText]:
-    def string(cell: Any, _: Any) -> bytes:
+    def string(cell: Any, _: TableMapEvent.Column) -> bytes:
         return quoted(cell.data)
 
-    def compressed(cell: Any, _: Any) -> bytes:
+    def compressed(cell: Any, _: TableMapEvent.Column) -> bytes:
         return quoted(cell._raw_content)
 
     return {

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import comment, microseconds, timestamp
+
+if TYPE_CHECKING:
+    from binlog_kaitai.render.dump.blocks.columns import Columns
+    from binlog_kaitai.render.dump.item import Item
 
 
 class FieldOf(Protocol):
@@ -31,10 +35,10 @@ class Number:
 
     name: str
 
-    def of(self, item: Any) -> int:
+    def of(self, item: Item) -> int:
         return getattr(item.event.body, self.name) or 0
 
-    def column(self, columns: Any) -> Any:
+    def column(self, columns: Columns) -> Any:
         return columns.pool.numbers(columns.body.numbers(self.name))
 
 
@@ -42,10 +46,10 @@ class Number:
 class Moment(Number):
     """Microseconds since 1970-01-01 UTC, as local time."""
 
-    def of(self, item: Any) -> Any:
+    def of(self, item: Item) -> Any:
         return microseconds(super().of(item))
 
-    def column(self, columns: Any) -> Any:
+    def column(self, columns: Columns) -> Any:
         return columns.moments(columns.body.numbers(self.name))
 
 
@@ -55,10 +59,10 @@ class Bytes:
 
     name: str
 
-    def of(self, item: Any) -> bytes:
+    def of(self, item: Item) -> bytes:
         return bytes(getattr(item.event.body, self.name))
 
-    def column(self, columns: Any) -> Any:
+    def column(self, columns: Columns) -> Any:
         return columns.pool.ranges(*columns.body.ranges(self.name))
 
 
@@ -80,10 +84,10 @@ class InLines(Bytes):
     special: bytes
     make: Callable[[bytes], bytes]
 
-    def of(self, item: Any) -> bytes:
+    def of(self, item: Item) -> bytes:
         return self.make(super().of(item))
 
-    def column(self, columns: Any) -> Any:
+    def column(self, columns: Columns) -> Any:
         return columns.lines(*columns.body.ranges(self.name), self)
 
 
@@ -103,12 +107,12 @@ class Status:
     variables: tuple[str, ...]
     digits: int = 0
 
-    def of(self, item: Any) -> Any:
+    def of(self, item: Item) -> Any:
         found = next((item.status[one] for one in self.variables if one in item.status), None)
         number = 0 if found is None else getattr(found, self.name)
         return b"%0*d" % (self.digits, number) if self.digits else number
 
-    def column(self, columns: Any) -> Any:
+    def column(self, columns: Columns) -> Any:
         values = columns.status[self.name]
         return columns.pool.fractions(values) if self.digits else columns.pool.numbers(values)
 
@@ -190,7 +194,7 @@ FIELDS: Mapping[int, Mapping[str, FieldOf]] = {
 class Values(dict[bytes, Any]):
     """The fields of one event, each read on first use."""
 
-    def __init__(self, item: Any) -> None:
+    def __init__(self, item: Item) -> None:
         super().__init__()
         self._item = item
 

@@ -14,7 +14,7 @@ Strategy
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.reader.reader import Event
@@ -29,6 +29,10 @@ from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_programs import RowsHeader
 from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.render.stack import Stack
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, XidEvent
+
 
 #: Text that is reversed; everything else is written immediately.
 _HELD = frozenset(
@@ -138,10 +142,10 @@ class FlashbackPrinter(MariadbPrinter):
         if query in _INSTEAD:
             self.out.head.append(_INSTEAD[query] + b"\n" + self.delimiter + b"\n")
 
-    def print_xid(self, item: Item, body: Any) -> None:
+    def print_xid(self, item: Item, body: XidEvent) -> None:
         self.put(item, b"\tXid = %(xid)d\n", b"START TRANSACTION" + self.delimiter + b"\n")
 
-    def print_gtid(self, item: Item, body: Any) -> None:
+    def print_gtid(self, item: Item, body: MariadbGtidEvent) -> None:
         if not body.is_standalone:
             self.out.head.append(b"COMMIT\n" + self.delimiter + b"\n")
 
@@ -154,7 +158,7 @@ class FlashbackPrinter(MariadbPrinter):
             self.state.ignored_maps, self.state.is_annotated = frozenset(), False
             self._end_rows()
 
-    def _take_back(self, item: Item, body: Any, head: RowsHeader | None) -> None:
+    def _take_back(self, item: Item, body: RowsBody, head: RowsHeader | None) -> None:
         # The client prints a compressed event under its uncompressed type.
         is_packed = "compressed" in EventType(item.kind).name
         kind = item.kind if is_packed else opposite(item.kind)

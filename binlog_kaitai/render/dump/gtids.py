@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.adapter import gtid_sources
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import encode
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import GtidBody, PreviousGtidsEvent
+
 
 _LINE = (
     b"\t%(name)s\tlast_committed=%(last_committed)d\tsequence_number=%(sequence_number)d"
@@ -33,7 +37,7 @@ UNDEFINED_VERSION = 999999
 
 
 def gtid_lines(
-    kind: int, body: Any, gtid: str | None, *, is_to_run: bool
+    kind: int, body: GtidBody, gtid: str | None, *, is_to_run: bool
 ) -> tuple[bytes, bytes, dict[bytes, Any]]:
     """The rest of a GTID event's header line, and the lines after it, as templates with some fields.
 
@@ -55,7 +59,7 @@ def gtid_lines(
     return _LINE, first + _COMMENTS + b"".join(lines), constants
 
 
-def undefined_version(body: Any) -> int:
+def undefined_version(body: GtidBody) -> int:
     """The value the client assumes for server versions missing from a GTID event."""
     return 0 if body.immediate_commit_timestamp is None else UNDEFINED_VERSION
 
@@ -64,7 +68,7 @@ def _known(version: int | None, undefined: int) -> int:
     return undefined if version is None else version
 
 
-def commented_set(body: Any) -> bytes:
+def commented_set(body: PreviousGtidsEvent) -> bytes:
     """A GTID set in comment lines."""
     found = []
     for uuid, group in groupby(gtid_sources(body.gtids), key=lambda one: one[0]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from binlog_kaitai.errors import GrammarError, UsageError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.dump.row_programs import RowsHeader, images_end
 from binlog_kaitai.values.schema import Schema
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+    from binlog_kaitai.core.bodies import RowsEvent
+
 
 _STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END
 _TYPE_AT = header_offset("type_code")
@@ -120,7 +125,7 @@ class InverseRows:
             self._programs[head, content] = _program(event, head.body)
         return self._programs[head, content]
 
-    def _begins(self, event: Event, program: _Program, data: Any, place: tuple[int, int]) -> Any:
+    def _begins(self, event: Event, program: _Program, data: Bytes, place: tuple[int, int]) -> Any:
         """The start of each image, in order, int64."""
         start, end = place
         one = np.zeros(1, dtype=np.int64)
@@ -143,7 +148,7 @@ class InverseRows:
             state[3] = 1
 
 
-def _filled(begins: Any, end: int, size: int) -> Any:
+def _filled(begins: Ints, end: int, size: int) -> Any:
     """The same, including all-NULL images, which have `size` bytes."""
     for index in np.flatnonzero(begins > end)[::-1].tolist():
         begins[index] = (begins[index + 1] if index + 1 < len(begins) else end) - size
@@ -158,7 +163,7 @@ def _check_images(event: Event, body: Any) -> None:
         raise UsageError(f"{place}: --flashback requires full row images (binlog_row_image=FULL)")
 
 
-def _program(event: Event, body: Any) -> _Program:
+def _program(event: Event, body: RowsEvent) -> _Program:
     table_map: Any = event.table_map
     columns = Schema.of(table_map, is_mariadb=True).columns
     widths = widths_of(table_map, columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from binlog_kaitai.columns.text.printed_rows import FULL, STOPPED
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell
 from binlog_kaitai.render.dump.row_programs import Programs
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+
 
 #: Initial size of the text buffer, in bytes; a larger one is released.
 _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
@@ -58,7 +62,7 @@ class Jobs:
         self._documents = np.empty(0, dtype=np.uint8)
         self._stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
 
-    def run(self, data: Any, ready: Any, jobs: Any) -> Iterator[bytes]:
+    def run(self, data: Bytes, ready: Bytes, jobs: Ints) -> Iterator[bytes]:
         """The text of jobs, in pieces, each as soon as it may be written.
 
         Parameters
@@ -68,7 +72,7 @@ class Jobs:
 
         Raises
         ------
-        MisfitError
+        MismatchError
             A rows event contradicts its table map; everything that may be written has been.
         """
         if not len(self._out) or len(self._out) > _MOST_ROOM:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE
@@ -26,6 +26,19 @@ from binlog_kaitai.render.dump.printer import (
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword, is_two_phase
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import (
+        BinlogCheckpointEvent,
+        ExecuteLoadQueryEvent,
+        MariadbGtidEvent,
+        MariadbGtidListEvent,
+        QueryBody,
+        StatementBody,
+        XaPrepareEvent,
+    )
+    from binlog_kaitai.core.grammar import FormatDescriptionEvent, UserVarEvent
+
 
 _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")
 
@@ -127,7 +140,7 @@ class MariadbPrinter(MariadbRows):
         self.put_comment(item, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name))
         self.out.flush()
 
-    def print_format(self, item: Item, body: Any) -> None:
+    def print_format(self, item: Item, body: FormatDescriptionEvent) -> None:
         header = item.event.header
         self.log_version = version_of(body.server_version)
         self.put_start(item, body)
@@ -138,7 +151,7 @@ class MariadbPrinter(MariadbRows):
         if self.options.prints_base64:
             self.out.head.append(b"BINLOG '\n" + self.out.base64(item.raw) + b"'" + self.delimiter + b"\n")
 
-    def print_query(self, item: Item, body: Any) -> None:
+    def print_query(self, item: Item, body: QueryBody) -> None:
         query = bytes(body.query)
         if not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name)):
             return
@@ -165,7 +178,7 @@ class MariadbPrinter(MariadbRows):
         if self.options.shown_rows:
             head.append(b"### " + query + b"\n")
 
-    def _print_early_use(self, item: Item, body: Any) -> None:
+    def _print_early_use(self, item: Item, body: StatementBody) -> None:
         """Print USE for a renamed database, which the client does before the header line."""
         new = None if is_transaction_keyword(bytes(body.query)) else self.new_name(body)
         if new is None or self.state.database == new or item.event.header.is_use_suppressed:
@@ -173,13 +186,13 @@ class MariadbPrinter(MariadbRows):
         self.state.database = new
         self.out.now.append(b"use " + identifier(new) + self.delimiter + b"\n")
 
-    def print_user_var(self, item: Item, body: Any) -> None:
+    def print_user_var(self, item: Item, body: UserVarEvent) -> None:
         value = user_value(body, is_mariadb=True, old_names=self.version < (10, 6))
         name = identifier(encode(body.name))
         self.put(item, b"\tUser_var\n")
         self.put_statement(b"SET @" + name + b":=" + value)
 
-    def print_load_query(self, item: Item, body: Any) -> None:
+    def print_load_query(self, item: Item, body: ExecuteLoadQueryEvent) -> None:
         name = self.loads.take(body.file_id)
         if self.skips_database(encode(body.schema_name)) or name is None:
             return
@@ -191,7 +204,7 @@ class MariadbPrinter(MariadbRows):
         if not self.options.short_form:
             self.out.head.append(b"# file_id: %d \n" % body.file_id)
 
-    def print_gtid(self, item: Item, body: Any) -> None:
+    def print_gtid(self, item: Item, body: MariadbGtidEvent) -> None:
         if not self.options.short_form:
             self.print_skip_replication(item)
             self.put_header(item)
@@ -208,7 +221,7 @@ class MariadbPrinter(MariadbRows):
     def _versioned(self) -> bytes:
         return b"/*M!" if self.version >= (10, 6) else b"/*!"
 
-    def _put_gtid_session(self, item: Item, body: Any) -> None:
+    def _put_gtid_session(self, item: Item, body: MariadbGtidEvent) -> None:
         """Add statements for the session variables that a GTID event changes."""
         is_allowed, server_id = bool(body.is_parallel_allowed), item.event.fixed_header.server_id
         state, set_ = self.state, self._versioned + b"%d SET @@session.%s=%d*/"
@@ -222,14 +235,14 @@ class MariadbPrinter(MariadbRows):
             state.server_id = server_id
             self.put_statement(set_ % (100001, b"server_id", server_id))
 
-    def print_gtid_list(self, item: Item, body: Any) -> None:
+    def print_gtid_list(self, item: Item, body: MariadbGtidListEvent) -> None:
         gtids = [(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids]
         if self.version >= (10, 6):
             gtids.sort(key=lambda one: (one[0], one[2]))
         text = b",\n# ".join(b"%d-%d-%d" % one for one in gtids)
         self.put_comment(item, b"\tGtid list [" + text + b"]\n")
 
-    def print_checkpoint(self, item: Item, body: Any) -> None:
+    def print_checkpoint(self, item: Item, body: BinlogCheckpointEvent) -> None:
         self.put_comment(item, b"\tBinlog checkpoint " + encode(body.file_name) + b"\n")
 
     def print_encryption(self, item: Item, body: Any) -> None:
@@ -238,12 +251,12 @@ class MariadbPrinter(MariadbRows):
         )
         self.out.head.append(text % (body.scheme, body.key_version, body.nonce.hex().encode()))
 
-    def print_xa_prepare(self, item: Item, body: Any) -> None:
+    def print_xa_prepare(self, item: Item, body: XaPrepareEvent) -> None:
         xid = _xid(body)
         self.put(item, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
 
 
-def _gtid_line(body: Any) -> bytes:
+def _gtid_line(body: MariadbGtidEvent) -> bytes:
     """The template of the rest of a GTID event's header line."""
     line = b"\tGTID %(domain_id)d-%(server_id)d-%(sequence_number)d"
     line += b" cid=%(commit_id)d" * bool(body.has_commit_id)

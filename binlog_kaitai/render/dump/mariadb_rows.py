@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zlib_ng.zlib_ng import crc32
 
@@ -20,6 +20,11 @@ from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_comments import Style
 from binlog_kaitai.render.dump.row_programs import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.text import encode, identifier
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import AnnotateRowsEvent
+    from binlog_kaitai.core.grammar import TableMapEvent
+
 
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
 
@@ -44,7 +49,7 @@ class MariadbRows(Printer):
         self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
         self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=True)
 
-    def keep_annotation(self, item: Item, body: Any) -> None:
+    def keep_annotation(self, item: Item, body: AnnotateRowsEvent) -> None:
         """Keep the statement of a rows event until rows follow."""
         if not self.options.skip_annotate_row_events:
             self.state.is_annotated = True
@@ -59,11 +64,11 @@ class MariadbRows(Printer):
             self.out.head.append(b"\tAnnotate_rows:\n")
         self.out.head.fill(b"%(lines)s", item)
 
-    def skips_table(self, body: Any) -> bool:
+    def skips_table(self, body: TableMapEvent) -> bool:
         wanted = self.options.table
         return super().skips_table(body) or (bool(wanted) and encode(wanted or "") != encode(body.table_name))
 
-    def print_table_map(self, item: Item, body: Any) -> None:
+    def print_table_map(self, item: Item, body: TableMapEvent) -> None:
         state, number = self.state, body.table_id.value
         if self.skips_table(body):
             state.ignored_maps |= {number}
@@ -77,7 +82,7 @@ class MariadbRows(Printer):
         self.out.head.append(metadata)
         self.add_base64(item)
 
-    def table_map_text(self, body: Any) -> tuple[bytes, bytes]:
+    def table_map_text(self, body: TableMapEvent) -> tuple[bytes, bytes]:
         """The rest of a table map's header line, and the lines after it."""
         database, table = encode(body.schema_name), encode(body.table_name)
         name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)

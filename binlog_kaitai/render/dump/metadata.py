@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ColumnType, TableMapField
 from binlog_kaitai.render.dump.text import encode, identifier, pretty
 from binlog_kaitai.values.charsets import charset_of
 from binlog_kaitai.values.charsets.collations import collation_name, max_bytes_of
 from binlog_kaitai.values.column_metadata import ColumnFacts, TableFacts, facts_of
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
+
 
 _BINARY = 63
 _CHOICES = (ColumnType.enum, ColumnType.set)
@@ -57,7 +61,7 @@ _SHAPES = (
 )
 
 
-def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False) -> bytes:
+def metadata_lines(table_map: TableMapEvent, *, is_mariadb: bool, old_names: bool = False) -> bytes:
     """The lines for either client.
 
     Parameters
@@ -93,7 +97,7 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
     return text + b")\n" + _primary_key(table_map, facts)
 
 
-def _shift_signs(table_map: Any, columns: list[ColumnFacts]) -> None:
+def _shift_signs(table_map: TableMapEvent, columns: list[ColumnFacts]) -> None:
     """Assign signs to columns like `mariadb-binlog`, which unlike the servers does not count YEAR."""
     if table_map.signedness is None:
         return

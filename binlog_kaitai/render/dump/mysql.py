@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
 from binlog_kaitai.errors import UsageError
@@ -30,6 +30,18 @@ from binlog_kaitai.render.dump.variables import (
     is_transaction_keyword,
     starts_group,
 )
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import (
+        ExecuteLoadQueryEvent,
+        GtidBody,
+        PreviousGtidsEvent,
+        QueryEvent,
+        XaPrepareEvent,
+        XidEvent,
+    )
+    from binlog_kaitai.core.grammar import FormatDescriptionEvent, TransactionPayloadEvent
+
 
 _ValueType = UserVarEvent.ResultType
 
@@ -154,7 +166,7 @@ class MysqlPrinter(MysqlRows):
                 self.printers[item.kind](item, item.event.body)
         self.waiting.clear()
 
-    def print_query(self, item: Item, body: Any) -> bool:
+    def print_query(self, item: Item, body: QueryEvent) -> bool:
         query, state = bytes(body.query), self.state
         skips = not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name))
         self.print_waiting(prints=not skips)
@@ -190,7 +202,7 @@ class MysqlPrinter(MysqlRows):
         state = self.state
         state.is_in_transaction = state.has_seen_gtid = state.has_left_out = False
 
-    def print_format(self, item: Item, body: Any) -> None:
+    def print_format(self, item: Item, body: FormatDescriptionEvent) -> None:
         header = item.event.header
         if not header.is_relay_log:
             # A transaction may continue in the next relay log, and after a format description that a replica
@@ -210,11 +222,11 @@ class MysqlPrinter(MysqlRows):
         if self.options.skip_gtids and not self.options.short_form and not header.is_relay_log:
             self.put_statement(b"/*!50616 SET @@SESSION.GTID_NEXT='AUTOMATIC'*/")
 
-    def print_xid(self, item: Item, body: Any) -> None:
+    def print_xid(self, item: Item, body: XidEvent) -> None:
         self._end_transaction()
         super().print_xid(item, body)
 
-    def print_user_var(self, item: Item, body: Any) -> None:
+    def print_user_var(self, item: Item, body: UserVarEvent) -> None:
         self.put(item, b"\tUser_var\n")
         charset = self.state.charset
         is_text = bool(body.is_null) or body.value_type == _ValueType.string
@@ -224,7 +236,7 @@ class MysqlPrinter(MysqlRows):
         if charset is not None:
             self.statements.put_charset(charset)
 
-    def print_load_query(self, item: Item, body: Any) -> None:
+    def print_load_query(self, item: Item, body: ExecuteLoadQueryEvent) -> None:
         name = self.loads.take(body.file_id)
         if self.skips_database(encode(body.schema_name)):
             self.state.has_left_out = True
@@ -237,7 +249,7 @@ class MysqlPrinter(MysqlRows):
         if not self.options.short_form:
             self.out.head.append(b"# file_id: %d \n" % body.file_id)
 
-    def print_gtid(self, item: Item, body: Any) -> None:
+    def print_gtid(self, item: Item, body: GtidBody) -> None:
         state = self.state
         state.has_seen_gtid = True
         if state.has_left_out:
@@ -252,11 +264,11 @@ class MysqlPrinter(MysqlRows):
             self.out.head.fill(line, item, constants)
         self.out.head.fill(statements, item, constants)
 
-    def print_previous_gtids(self, item: Item, body: Any) -> None:
+    def print_previous_gtids(self, item: Item, body: PreviousGtidsEvent) -> None:
         self.put_comment(item, b"\tPrevious-GTIDs\n")
         self.out.head.append(b"# " + commented_set(body) + b"\n")
 
-    def print_payload(self, item: Item, body: Any) -> None:
+    def print_payload(self, item: Item, body: TransactionPayloadEvent) -> None:
         if self.options.short_form:
             return
         compression = getattr(body.compression_type, "name", "unknown").upper().encode()
@@ -312,7 +324,7 @@ class MysqlPrinter(MysqlRows):
             self.out.head.append(_PAYLOAD_END)
         self.out.flush()
 
-    def print_xa_prepare(self, item: Item, body: Any) -> None:
+    def print_xa_prepare(self, item: Item, body: XaPrepareEvent) -> None:
         xid = hexadecimal(body.gtrid) + b"," + hexadecimal(body.bqual) + b",%d" % body.format_id
         statement = b"XA COMMIT " + xid + b" ONE PHASE" if body.is_one_phase else b"XA PREPARE " + xid
         self.put_header(item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
@@ -18,6 +18,11 @@ from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_comments import Style, extra_info
 from binlog_kaitai.render.dump.row_programs import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.text import encode
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import RowsEvent, RowsQueryEvent
+    from binlog_kaitai.core.grammar import TableMapEvent
+
 
 #: The first version whose table maps record generated invisible keys.
 _FIRST_WITH_INVISIBLE_KEYS = 80030
@@ -53,14 +58,14 @@ class MysqlRows(Printer):
         self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
         self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=False)
 
-    def print_rows_query(self, item: Item, body: Any) -> None:
+    def print_rows_query(self, item: Item, body: RowsQueryEvent) -> None:
         if self.options.shown_rows < 2:
             return
         self.put_header(item)
         self.out.head.fill(b"\tRows_query\n%(lines)s", item)
         self.add_base64(item)
 
-    def print_table_map(self, item: Item, body: Any) -> bool:
+    def print_table_map(self, item: Item, body: TableMapEvent) -> bool:
         state, number = self.state, body.table_id.value
         if self.skips_table(body):
             state.ignored_maps |= {number}
@@ -74,7 +79,7 @@ class MysqlRows(Printer):
         self.add_base64(item)
         return True
 
-    def table_map_text(self, body: Any, *, tells: bool) -> bytes:
+    def table_map_text(self, body: TableMapEvent, *, tells: bool) -> bytes:
         """The rest of a table map's header line; with `tells`, includes whether the key is invisible."""
         database = encode(body.schema_name)
         names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
@@ -100,13 +105,13 @@ class MysqlRows(Printer):
         return not skips
 
     @staticmethod
-    def rows_line(kind: int, body: Any) -> bytes:
+    def rows_line(kind: int, body: RowsEvent) -> bytes:
         """The rest of a rows event's header line."""
         flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
         flags = b" flags:" + flags if flags else b""
         return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
 
-    def _keep_rows(self, item: Item, body: Any, head: RowsHeader | None) -> None:
+    def _keep_rows(self, item: Item, body: RowsEvent, head: RowsHeader | None) -> None:
         if self.options.short_form:
             return
         if self.options.base64_output is Base64Output.NEVER:
@@ -123,7 +128,7 @@ class MysqlRows(Printer):
         if self.options.shown_rows:
             self._add_rows(item, body, head)
 
-    def _add_rows(self, item: Item, body: Any, head: RowsHeader | None) -> None:
+    def _add_rows(self, item: Item, body: RowsEvent, head: RowsHeader | None) -> None:
         extra = None if head is None else head.extra
         if extra is None:
             extra = extra_info(body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
@@ -16,6 +16,19 @@ from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_comments import Style
 from binlog_kaitai.render.dump.state import State
 from binlog_kaitai.render.dump.text import encode, timestamp
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import (
+        AppendBlockEvent,
+        DeleteFileEvent,
+        IncidentEvent,
+        RandEvent,
+        RotateEvent,
+        StopEvent,
+        XidEvent,
+    )
+    from binlog_kaitai.core.grammar import IntvarEvent, TableMapEvent
+
 
 PrintEvent = Callable[[Item, Any], None]
 
@@ -185,7 +198,7 @@ class Printer:
             return None
         return self.rewritten.get(encode(table_map.schema_name))
 
-    def skips_table(self, body: Any) -> bool:
+    def skips_table(self, body: TableMapEvent) -> bool:
         """Whether the rows after a table map are left out."""
         return self.skips_database(encode(body.schema_name))
 
@@ -212,31 +225,31 @@ class Printer:
         if body.create_timestamp:
             self.put_statement(b"ROLLBACK")
 
-    def print_stop(self, item: Item, body: Any) -> None:
+    def print_stop(self, item: Item, body: StopEvent) -> None:
         self.put_comment(item, b"\tStop\n")
 
-    def print_rotate(self, item: Item, body: Any) -> None:
+    def print_rotate(self, item: Item, body: RotateEvent) -> None:
         position = 4 if body.position is None else body.position
         self.put_comment(item, b"\tRotate to %s  pos: %d\n" % (encode(body.next_log), position))
 
-    def print_intvar(self, item: Item, body: Any) -> None:
+    def print_intvar(self, item: Item, body: IntvarEvent) -> None:
         name = _INTEGER_VARIABLES.get(int(body.variable), b"INVALID_INT")
         number = body.value - (1 << 64) if body.value >> 63 else body.value
         self.put(item, b"\tIntvar\n", b"SET %s=%d%s\n" % (name, number, self.delimiter))
 
-    def print_rand(self, item: Item, body: Any) -> None:
+    def print_rand(self, item: Item, body: RandEvent) -> None:
         seeds = b"SET @@RAND_SEED1=%d, @@RAND_SEED2=%d%s\n" % (body.seed1, body.seed2, self.delimiter)
         self.put(item, b"\tRand\n", seeds)
 
-    def print_xid(self, item: Item, body: Any) -> None:
+    def print_xid(self, item: Item, body: XidEvent) -> None:
         self.put(item, b"\tXid = %(xid)d\n", b"COMMIT" + self.delimiter + b"\n")
 
-    def print_incident(self, item: Item, body: Any) -> None:
+    def print_incident(self, item: Item, body: IncidentEvent) -> None:
         name = getattr(body.incident, "name", "unknown").upper().encode()
         line = b"\n# Incident: " + name + b"\nRELOAD DATABASE; # Shall generate syntax error\n"
         self.put_comment(item, line)
 
-    def print_block(self, item: Item, body: Any) -> None:
+    def print_block(self, item: Item, body: AppendBlockEvent) -> None:
         name = b"Begin_load_query" if item.kind == EventType.begin_load_query_event else b"Append_block"
         line = b"\n#%s: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.block))
         self.put_comment(item, line)
@@ -245,7 +258,7 @@ class Printer:
         else:
             self.loads.append(body.file_id, body.block)
 
-    def print_delete_file(self, item: Item, body: Any) -> None:
+    def print_delete_file(self, item: Item, body: DeleteFileEvent) -> None:
         self.put_comment(item, b"\n#Delete_file: file_id=%d\n" % body.file_id)
 
 

@@ -12,7 +12,7 @@ Strategy
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MismatchError
 from binlog_kaitai.render.dump.row_comments import RowsText, Style, counted_rows, rows_text
 from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader, images_end
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
+
 
 #: The cost of printing an event without the kernel, in bytes that the kernel could print.
 _CALL = 1 << 12
@@ -50,13 +54,13 @@ class QuickRows:
         start = event.layout.header_length_of(event.type_code)
         self.note(event.body, event.raw[start : images_end(event)])
 
-    def note(self, body: Any, content: bytes) -> None:
+    def note(self, body: TableMapEvent, content: bytes) -> None:
         """Register the body of a table map, and its bytes."""
         if len(self._tables) >= MOST:
             self._tables.clear()
         self._tables[body.table_id.value] = body, content
 
-    def content_of(self, body: Any) -> tuple[Any, bytes | None]:
+    def content_of(self, body: TableMapEvent) -> tuple[Any, bytes | None]:
         """A table map, with its bytes if they are known."""
         noted, content = self._tables.get(body.table_id.value, (None, b""))
         return body, content if noted is body else None

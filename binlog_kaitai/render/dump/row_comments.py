@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import BinlogError, GrammarError
@@ -13,6 +13,10 @@ from binlog_kaitai.render.dump.cells import CellText, diff_text, metadata_number
 from binlog_kaitai.render.dump.text import encode, identifier
 from binlog_kaitai.values.column_metadata import facts_of
 from binlog_kaitai.values.schema import OLD_TIMES, is_mariadb
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import RowImage, TableMapEvent
+
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
 UNMEASURED = frozenset((ColumnType.geometry, ColumnType.blob_compressed, ColumnType.varchar_compressed))
@@ -89,7 +93,7 @@ def _refusal(event: Event, table: str, error: Exception) -> BinlogError:
     return error if isinstance(error, BinlogError) else GrammarError(reason, field=table)
 
 
-def table_name(table_map: Any, schema_name: bytes | None = None) -> bytes:
+def table_name(table_map: TableMapEvent, schema_name: bytes | None = None) -> bytes:
     """A table's name in a statement, with a new database name if one is given."""
     database = encode(table_map.schema_name) if schema_name is None else schema_name
     return identifier(database) + b"." + identifier(encode(table_map.table_name))
@@ -111,7 +115,7 @@ def counted_rows(event: Event) -> int:
     return len(rows)
 
 
-def _is_unmeasured(cell: Any) -> bool:
+def _is_unmeasured(cell: RowImage.Cell) -> bool:
     return cell.has_value and cell.column.real_type in UNMEASURED
 
 

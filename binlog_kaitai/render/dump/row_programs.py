@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.dump.row_comments import UNMEASURED, Style, column_suffixes, table_name
 from binlog_kaitai.values.schema import Column, Schema
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
+
 
 #: Number of cached rows event headers, and of tables and programs.
 MOST = 1 << 10
@@ -254,7 +258,7 @@ class Programs:
             any(table_map.columns[column].real_type in UNMEASURED for column, *_ in before + after),
         )
 
-    def _steps(self, body: Any, table_map: Any) -> tuple[list[Any], list[Any]] | None:
+    def _steps(self, body: Any, table_map: TableMapEvent) -> tuple[list[Any], list[Any]] | None:
         """Column, kind, size, prefix and detail of the values of both images; None if unavailable."""
         has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
         if not has_rows or body.is_partial_update or not table_map.has_known_columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.variables import ends_group
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
+
 
 #: Types shown even in transactions that are left out.
 NEVER_FILTERED = frozenset(
@@ -75,7 +79,7 @@ class Selection:
         options = self.options
         return options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids
 
-    def of_others(self, server_ids: Any, types: Any) -> Any:
+    def of_others(self, server_ids: Ints, types: Bytes) -> Any:
         """Which events are left out because of their servers; None for none."""
         wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
         if not (wanted or ignored):
@@ -86,7 +90,7 @@ class Selection:
         return others & (types != EventType.rotate_event)
 
     def range_of(
-        self, timestamps: NDArray[np.int64], positions: NDArray[np.int64], of_others: Any = None
+        self, timestamps: NDArray[np.int64], positions: NDArray[np.int64], of_others: Bools | None = None
     ) -> tuple[int, int]:
         """The range of a block's events to print, if none is left out because of its server or transaction.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import UserVarEvent
@@ -10,10 +10,14 @@ from binlog_kaitai.render.dump.text import pretty
 from binlog_kaitai.values.charsets import charset_of
 from binlog_kaitai.values.charsets.collations import collation_name
 
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import ExecuteLoadQueryEvent
+
+
 _ValueType = UserVarEvent.ResultType
 
 
-def load_statement(body: Any, query: bytes, name: bytes) -> bytes:
+def load_statement(body: ExecuteLoadQueryEvent, query: bytes, name: bytes) -> bytes:
     """LOAD DATA with the name of the file written."""
     replace = b" REPLACE" if getattr(body.duplicate_handling, "name", "") == "replace" else b""
     start, end = body.ofs_file_name, body.ofs_file_name_end

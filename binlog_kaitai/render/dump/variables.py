@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.render.dump.fields import MICROSECONDS
@@ -11,6 +11,10 @@ from binlog_kaitai.render.dump.printer import Printer, Version
 from binlog_kaitai.render.dump.text import encode, identifier
 from binlog_kaitai.values.charsets import charset_of
 from binlog_kaitai.values.charsets.collations import collation_name
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import StatementBody
+
 
 _LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
 _KEYWORDS = (b"BEGIN", b"COMMIT")
@@ -64,7 +68,13 @@ class StatementHead:
     def __init__(self, printer: Printer) -> None:
         self.printer = printer
 
-    def print(self, item: Item, body: Any, query: bytes, name: bytes) -> None:
+    def print(
+        self,
+        item: Item,
+        body: StatementBody,
+        query: bytes,
+        name: bytes,
+    ) -> None:
         """Print the start of one statement, whose event has a name."""
         printer, out = self.printer, self.printer.out
         if not printer.options.short_form:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
 from binlog_kaitai.render.dump.variables import ends_group
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+
 
 #: First words of statements that may end a transaction.
 _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))
@@ -110,7 +114,7 @@ def _ends(block: Block) -> Any:
     return np.concatenate(found)
 
 
-def chosen_part(block: Block, rows: Any, passed: Any) -> Block:
+def chosen_part(block: Block, rows: Ints, passed: Bools) -> Block:
     """Some events of a block; those that are skipped lose their types."""
     if len(rows) == len(block) and not passed.any():
         return block

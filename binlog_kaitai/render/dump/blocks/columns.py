@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from binlog_kaitai.render.dump.blocks.inside import Inside
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.fields import FIELDS, InLines
 from binlog_kaitai.render.dump.text import second_of, timestamp
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints, Unsigned
+
 
 _MILLION = 10**6
 
@@ -92,7 +96,7 @@ class Lines:
         self.programs.append(program)
         return len(self.programs) - 1
 
-    def show_bytes_at(self, events: Any, others: Any) -> None:
+    def show_bytes_at(self, events: Ints, others: Ints) -> None:
         """Show the bytes of some events as if they were at the positions of others."""
         if self.hexdumps is not None:
             positions = self.hexdumps.first[1::2]
@@ -105,7 +109,7 @@ class Lines:
         codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
         return self.pool.choice(codes, texts, by_event=by_event)
 
-    def moments(self, micros: Any) -> Field:
+    def moments(self, micros: Unsigned) -> Field:
         """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
         micros = micros.astype(np.int64)
         seconds = micros // _MILLION
@@ -136,7 +140,7 @@ class Columns:
         block = self._lines.block
         return payload_headers(block, block.rows_of(self._kind))
 
-    def lines(self, starts: Any, lengths: Any, field: InLines) -> Field:
+    def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field:
         """Bytes split over lines: unchanged from the block, or converted if some need escaping."""
         data = self._lines.block.data
         starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)

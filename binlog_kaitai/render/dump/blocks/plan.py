@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.text.jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+
 
 #: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a
 #: statement, the text around its base64, the base64, the rows and their count, and a job after which
@@ -58,7 +62,7 @@ class Acts(NamedTuple):
     state: Any
 
 
-def next_of(chosen: Any) -> Any:
+def next_of(chosen: Bools) -> Any:
     """For each event, the index of the first chosen one at or after it; the number of events if there is
     none.
     """
@@ -80,7 +84,7 @@ class Plan:
         The event whose lines are separate from its text, -1 for none.
     """
 
-    def __init__(self, acts: Acts, texts: Texts, bodies: Any, rows: Any, split: int) -> None:
+    def __init__(self, acts: Acts, texts: Texts, bodies: Any, rows: Ints, split: int) -> None:
         count = len(acts.state)
         ends = np.flatnonzero(acts.ends)
         # The event that ends each event's statement; `count` if the statement continues after the stretch.
@@ -128,7 +132,7 @@ class Plan:
         self._count = count
 
     @staticmethod
-    def _safe(acts: Acts, end_of: Any) -> Any:
+    def _safe(acts: Acts, end_of: Ints) -> Any:
         """The events after whose text everything may be written: nothing before waits for a later event."""
         numbers = np.arange(len(end_of))
         latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)

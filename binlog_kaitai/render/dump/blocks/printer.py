@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -45,6 +45,10 @@ from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.output import BINLOG, BINLOG_END, ROWS_NUMBER
 from binlog_kaitai.render.dump.printer import UNREADABLE
 from binlog_kaitai.render.dump.row_programs import Programs
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bools, Bytes
+
 
 #: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table
 #: maps.
@@ -105,7 +109,7 @@ class BlockPrinter:
         """Whether kernels are worthwhile for this many more bytes."""
         return self._work + size >= KERNELS_FROM
 
-    def print(self, block: Block, is_passed: Any, host: Host, inside: Inside | None = None) -> None:
+    def print(self, block: Block, is_passed: Bools, host: Host, inside: Inside | None = None) -> None:
         """Print the events of a block; those inside payloads only if they were opened.
 
         For skipped events only the position is printed; their type is ignored.
@@ -146,7 +150,7 @@ class BlockPrinter:
         printer = self.printer
         return not (self.context.pieces.is_open or printer.waiting or printer.state.is_annotated)
 
-    def _begin(self, block: Block, is_passed: Any, inside: Inside | None) -> None:
+    def _begin(self, block: Block, is_passed: Bools, inside: Inside | None) -> None:
         self.block = block
         self.programs.begin()
         self._table_maps.begin()
@@ -238,7 +242,7 @@ class BlockPrinter:
             self.printer.out.flush()
         self._write(second)
 
-    def _run(self, ready: Any, jobs: JobList) -> Iterator[bytes]:
+    def _run(self, ready: Bytes, jobs: JobList) -> Iterator[bytes]:
         self._running = jobs
         return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else iter(())
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.rewrite import renamed, with_checksum
 
@@ -67,7 +68,7 @@ class Renamed:
         starts, lengths = body.ranges("schema_name")
         lengths_at = body.positions(_LENGTHS[kind])
         columns = (events, block.starts[events], block.sizes[events], lengths_at, starts, lengths, body.fits)
-        view, is_kept = memoryview(block.data), kind == EventType.table_map_event or self._keeps_all
+        view, is_kept = view_of(block.data), kind == EventType.table_map_event or self._keeps_all
         for event, at, size, length_at, start, length, fits in zip(
             *(values.tolist() for values in columns), strict=True
         ):

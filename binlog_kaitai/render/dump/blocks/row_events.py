@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Ints
+
 
 _ID = "table_id.value"
 #: The scope of tables outside payloads; inside a payload, the scope is the payload's position in the log.
@@ -163,7 +167,7 @@ class RowsEvents:
         return (head, program) if program >= 0 else (None, -1)
 
 
-def closed_before(block: Block, scopes: Any) -> Any:
+def closed_before(block: Block, scopes: Ints) -> Any:
     """For each event, the last one up to it that closed the tables of its scope (`context`); -2 for none."""
     # By type codes: skipped events close tables, too.
     kinds = np.array([block.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[block.codes]
@@ -183,7 +187,7 @@ def closed_before(block: Block, scopes: Any) -> Any:
     return closed
 
 
-def _pairs(ones: Any, others: Any) -> Any:
+def _pairs(ones: Ints, others: Ints) -> Any:
     """A number for each pair of values, equal for equal pairs."""
     (_, one), (found, other) = (np.unique(values, return_inverse=True) for values in (ones, others))
     return one.reshape(-1) * np.int64(len(found)) + other.reshape(-1)

@@ -8,7 +8,7 @@ through a field. Types that are not listed are rare and are printed one by one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.row_events import RowsEvents
 from binlog_kaitai.render.dump.blocks.statements import Templates, meanings
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.gather import Gathered
+    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+
 
 _VERSIONS = ("original_server_version", "immediate_server_version")
 _GTID_FLAGS = ("has_commit_id", "is_ddl", "is_transactional", "has_waited", "is_start_alter",
@@ -48,7 +53,12 @@ class Shapes:
     """
 
     def __init__(
-        self, lines: Lines, rows: RowsEvents, maps: tuple[Any, Any, Any], templates: Templates, is_passed: Any
+        self,
+        lines: Lines,
+        rows: RowsEvents,
+        maps: tuple[Any, Any, Any],
+        templates: Templates,
+        is_passed: Bools,
     ) -> None:
         self._lines, self._rows, self._maps, self._templates = lines, rows, maps, templates
         block = lines.block
@@ -74,7 +84,7 @@ class Shapes:
             self.numbers = np.where(is_after, self.numbers + self.count, self.numbers)
             self.count *= 2
 
-    def _of_kind(self, kind: int, events: Any) -> Found | None:
+    def _of_kind(self, kind: int, events: Ints) -> Found | None:
         if kind in ROWS_TYPES:
             number_of = np.full(len(self._lines.block), -1, dtype=np.int64)
             number_of[self._rows.events] = np.arange(len(self._rows.events))
@@ -85,10 +95,10 @@ class Shapes:
         body, shape = self._lines.block.body(kind), _SHAPES.get(kind)
         return None if shape is None else shape(self, events, body)
 
-    def _plain(self, events: Any, body: Any) -> Found:
+    def _plain(self, events: Ints, body: Gathered) -> Found:
         return Found(_reached(events, body))
 
-    def _gtid(self, events: Any, body: Any) -> Found | None:
+    def _gtid(self, events: Ints, body: Gathered) -> Found | None:
         if not body.layout.complete:
             return None
         has_statements = _spread(body["may_have_statements"], len(events))
@@ -97,7 +107,7 @@ class Shapes:
             keys += [body.mask(name), np.where(body.mask(name), body.numbers(name).astype(np.int64), 0)]
         return Found(_reached(events, body), tuple(keys))
 
-    def _gtid_of_source(self, events: Any, body: Any) -> Found | None:
+    def _gtid_of_source(self, events: Ints, body: Gathered) -> Found | None:
         found = self._gtid(events, body)
         if found is None:
             return None
@@ -112,7 +122,7 @@ class Shapes:
         tagged = TaggedGtids.of(self._lines.block)
         return Found(found.fits & tagged.fits, (*found.keys, tagged.codes))
 
-    def _mariadb_gtid(self, events: Any, body: Any) -> Found:
+    def _mariadb_gtid(self, events: Ints, body: Gathered) -> Found:
         count = len(events)
         is_of_xa = _spread(body["is_prepared_xa"], count) | _spread(body["is_completed_xa"], count)
         keys = [_spread(body[name], count) for name in _GTID_FLAGS]
@@ -120,7 +130,7 @@ class Shapes:
         keys += [body.numbers("domain_id").astype(np.int64), servers]
         return Found(_reached(events, body) & ~is_of_xa, tuple(keys))
 
-    def _query(self, events: Any, body: Any) -> Found | None:
+    def _query(self, events: Ints, body: Gathered) -> Found | None:
         block = self._lines.block
         if not body.layout.complete or "status_vars" not in body:
             return None
@@ -134,12 +144,12 @@ class Shapes:
         fits = _reached(events, body) & (templates >= 0)
         return Found(fits, (templates, micros > 0, schema, thread, meaning))
 
-    def _table_map(self, events: Any, body: Any) -> Found:
+    def _table_map(self, events: Ints, body: Gathered) -> Found:
         which = np.full(len(self._lines.block), -1, dtype=np.int64)
         which[self._maps[0]] = self._maps[2]
         return Found(which[events] >= 0, (which[events],))
 
-    def _payload(self, events: Any, body: Any) -> Found | None:
+    def _payload(self, events: Ints, body: Gathered) -> Found | None:
         """Payloads whose events follow in the block."""
         if self._lines.inside is None:
             return None
@@ -160,7 +170,7 @@ _SHAPES: dict[int, Callable[[Shapes, Any, Any], Found | None]] = {
 }
 
 
-def _reached(events: Any, body: Any) -> Any:
+def _reached(events: Ints, body: Gathered) -> Any:
     """Which events their record layout covers to the end."""
     return np.broadcast_to(body.fits & (body.pos == body.size), len(events))
 

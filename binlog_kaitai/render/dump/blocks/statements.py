@@ -6,7 +6,7 @@ grammar parses each such :class:`_Template` once.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from binlog_kaitai.render.dump.variables import (
     is_two_phase,
     starts_group,
 )
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+
 
 #: Number of templates that are cached.
 _MOST = 1 << 10
@@ -53,7 +57,7 @@ class Templates:
     def __init__(self) -> None:
         self._known: dict[int, list[_Template]] = {}
 
-    def match(self, block: Block, events: Any, body: Gathered) -> tuple[Any, Any, Any]:
+    def match(self, block: Block, events: Ints, body: Gathered) -> tuple[Any, Any, Any]:
         """For each statement, the template (-1 for none), the microseconds, and the transaction number."""
         if sum(map(len, self._known.values())) >= _MOST:
             self._known.clear()
@@ -90,7 +94,7 @@ class Templates:
                 rows, contents = rows[~is_same], contents[~is_same]
         return template_of, fractions, xids
 
-    def _read(self, block: Block, event: int, content: Any) -> _Template | None:
+    def _read(self, block: Block, event: int, content: Bytes) -> _Template | None:
         one = block.event(event)
         try:
             _ = one.parsed
@@ -119,13 +123,13 @@ class Templates:
         return _Template(number, content.copy(), is_fixed, offsets["fraction"], offsets["xid"], is_usual)
 
 
-def _numbers(data: Any, offsets: Any, size: int) -> Any:
+def _numbers(data: Bytes, offsets: Ints, size: int) -> Any:
     found = np.zeros(len(offsets), dtype=np.uint64)
     read_numbers.run(data, offsets, 0, size, False, found)
     return found.view(np.int64)
 
 
-def meanings(data: Any, starts: Any, lengths: Any) -> Any:
+def meanings(data: Bytes, starts: Ints, lengths: Ints) -> Any:
     """A number for each statement, equal for statements with the same effect on their transaction."""
     found = np.zeros(len(starts), dtype=np.int64)
     long = np.flatnonzero(lengths >= 3)

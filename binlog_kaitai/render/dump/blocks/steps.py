@@ -6,7 +6,7 @@ and a kernel follows them from event to event.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from binlog_kaitai.render.dump.output import PutItem
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer
 from binlog_kaitai.render.dump.row_programs import Programs
 from binlog_kaitai.render.dump.state import State
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bools
+
 
 #: Stand for the number of a step: unknown so far, and an event to be printed individually.
 _UNKNOWN, _SINGLE = -1, -2
@@ -48,7 +52,7 @@ class Steps:
         shapes: Shapes,
         rows: RowsEvents,
         programs: Programs,
-        is_passed: Any,
+        is_passed: Bools,
     ) -> None:
         self._printer, self._lines, self._shapes = printer, lines, shapes
         self._programs, self._is_passed = programs, is_passed

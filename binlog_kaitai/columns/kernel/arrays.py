@@ -1,0 +1,27 @@
+"""Names for the types of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Bytes of a log, or text.
+Bytes = NDArray[np.uint8]
+
+#: Offsets, lengths, indexes; numbers in general.
+Ints = NDArray[np.int64]
+Unsigned = NDArray[np.uint64]
+
+#: One bool for each of something.
+Bools = NDArray[np.bool_]
+
+#: Whatever its items are.
+Array = NDArray[Any]
+
+
+def view_of(data: Bytes) -> memoryview:
+    """The bytes of an array, without a copy."""
+    # NumPy's stubs say that arrays are buffers from Python 3.12 on only.
+    return memoryview(data)  # type: ignore[arg-type]

@@ -1,0 +1,115 @@
+"""The seeded bugs: each changes one line of the package as a slip of a programmer would."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Bug(NamedTuple):
+    """One changed line, and the tests that should notice it.
+
+    Attributes
+    ----------
+    name : str
+        What is wrong then.
+    file : str
+        The module, below `binlog_kaitai`.
+    right, wrong : str
+        A text that occurs once in the module, and what replaces it.
+    tests : tuple of str
+        Files or folders below `tests`, in the order in which they are run.
+    """
+
+    name: str
+    file: str
+    right: str
+    wrong: str
+    tests: tuple[str, ...]
+
+
+BUGS = (
+    Bug(
+        "kernels: NULL bits of an image after a change are counted on from the image before",
+        "columns/rows/walk.py",
+        "bit = step - begin",
+        "bit = step - first",
+        ("columns/test_rows_corpus.py",),
+    ),
+    Bug(
+        "kernels: dates count from a day too early",
+        "columns/rows/time_kernels.py",
+        "- 719_468",
+        "- 719_467",
+        ("columns/test_rows_corpus.py",),
+    ),
+    Bug(
+        "kernels: signed numbers of three bytes are read without their sign",
+        "columns/rows/number_kernels.py",
+        "int_3(data, start, not is_signed)",
+        "int_3(data, start, True)",
+        ("columns/test_rows_corpus.py",),
+    ),
+    Bug(
+        "columns: checksums are computed and not compared",
+        "columns/blocks/checksums.py",
+        "np.where(fits, OK, BAD)",
+        "OK",
+        ("columns/test_checksums.py", "columns/test_events.py"),
+    ),
+    Bug(
+        "columns: the event at the stop position is still read",
+        "columns/selection.py",
+        "block.positions >= self._stop",
+        "block.positions > self._stop",
+        ("columns/test_events.py",),
+    ),
+    Bug(
+        "reader: the last event of a payload is lost",
+        "core/payload.py",
+        "for frame in framer:",
+        "for frame in list(framer)[:-1]:",
+        ("core", "columns/test_events.py"),
+    ),
+    Bug(
+        "reader: a range of GTIDs ends before its last one",
+        "core/gtids.py",
+        "(int(first), int(last or first) + 1)",
+        "(int(first), int(last or int(first) + 1))",
+        ("core/test_gtids.py",),
+    ),
+    Bug(
+        "values: the sign of a TIME is turned around",
+        "values/temporal.py",
+        "return -length if cell.is_negative else length",
+        "return length if cell.is_negative else -length",
+        ("values", "rows/test_truth.py"),
+    ),
+    Bug(
+        "render: an UPDATE that takes a change back sets the values that it finds",
+        "render/sql/statements.py",
+        "before, after = after, before",
+        "before, after = before, after",
+        ("render/test_sql.py",),
+    ),
+    Bug(
+        "rewrite: a slice has one event too many after each transaction",
+        "rewrite/slices.py",
+        "(block.positions < ends[range_of])",
+        "(block.positions <= ends[range_of])",
+        ("rewrite/test_slice.py",),
+    ),
+    Bug(
+        "spark: a filter on times leaves out logs with a day of its rows",
+        "spark/skipping.py",
+        "UTC) + SLACK < low",
+        "UTC) - SLACK < low",
+        ("spark/test_skipping.py",),
+    ),
+    Bug(
+        "spark: a task lacks the statements of the log before its own",
+        "spark/batch.py",
+        "self._files[: split.number]",
+        "self._files[: split.number - 1]",
+        ("spark/test_changes.py", "spark/test_any_split.py"),
+    ),
+)
