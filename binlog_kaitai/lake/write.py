@@ -87,6 +87,7 @@ def write_lake(
     zero_dates: str = "null",
     filters: Mapping[str, Any] | None = None,
     dialect: Dialect = SPARK,
+    era: int = 0,
 ) -> Written:
     """Write the events, transactions and changes of a log, or part of one, to a folder.
 
@@ -98,6 +99,8 @@ def write_lake(
         As :meth:`Filters.of` takes them.
     dialect
         The dialect of the intended readers.
+    era
+        That of the changes in the column `_sequence`, see `columns.rows.sequences`.
 
     Raises
     ------
@@ -109,7 +112,7 @@ def write_lake(
     try:
         for view in views:
             if view == "changes":
-                pages = RowsPages(source, Filters.of(**chosen), definitions=definitions)
+                pages = RowsPages(source, Filters.of(**chosen), definitions=definitions, era=era)
                 for name, batch in _changes(pages, table_batches_of, written, zero_dates, dialect):
                     files.write(name, batch, TIMES[view])
             else:
@@ -153,7 +156,7 @@ def write_around(
             options.pop("start_position", None)
         source = replace(source_of(split.file), part=part)
         chosen = Filters.of(table=list(tables), **options)
-        pages = RowsPages(source, chosen, definitions=definitions_at(part))
+        pages = RowsPages(source, chosen, definitions=definitions_at(part), era=split.era)
         # In log order: the part after damage is read again.
         return _changes(pages, page_batches, written, zero_dates, dialect)
 

@@ -21,6 +21,7 @@ META = (
     "_gtid",
     "_server_id",
     "_timestamp",
+    "_sequence",
 )
 
 #: Whether a key has a row, and how many are equal. No column of a server has a name that ends with a space.

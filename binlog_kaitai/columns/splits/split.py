@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions
+from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_before
 from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
 from binlog_kaitai.columns.transactions.batches import transaction_batches
@@ -88,6 +89,8 @@ class Split:
         Transactions begin, or the log ends, at just these offsets: nothing has to be found.
     is_last_file : bool
         There is no later log.
+    era : int
+        That of its changes in the column `_sequence`, see `columns.rows.sequences`.
     """
 
     file: LogFile
@@ -96,6 +99,7 @@ class Split:
     stop: int | None
     is_exact: bool = False
     is_last_file: bool = True
+    era: int = 0
 
 
 def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[LogFile]:
@@ -142,10 +146,11 @@ def plan(
 
 def divide(files: Sequence[LogFile], split_size: int = SPLIT_SIZE) -> list[Split]:
     """The same of listed files."""
-    return [split for number in range(len(files)) for split in _divide(files, number, split_size)]
+    era = era_of(file.path for file in files)
+    return [split for number in range(len(files)) for split in _divide(files, number, split_size, era)]
 
 
-def _divide(files: Sequence[LogFile], number: int, split_size: int) -> list[Split]:
+def _divide(files: Sequence[LogFile], number: int, split_size: int, era: int) -> list[Split]:
     file, is_last = files[number], number == len(files) - 1
     count = max(round(file.size / split_size), 1) if split_size > 0 else 1
     if count > 1 and not file.is_divisible:
@@ -154,7 +159,7 @@ def _divide(files: Sequence[LogFile], number: int, split_size: int) -> list[Spli
     starts = [number_in_file * split_size for number_in_file in range(count)]
     stops = [*starts[1:], None]
     return [
-        Split(file, number, start, stop, is_last_file=is_last)
+        Split(file, number, start, stop, is_last_file=is_last, era=era)
         for start, stop in zip(starts, stops, strict=True)
     ]
 
@@ -252,6 +257,7 @@ def read_part(
             Filters.of(table=table, **filters),
             definitions=known(),
             verify_checksums=verify_checksums,
+            era=split.era,
         )
         if schema is None:
             yield from json_batches(pages)
