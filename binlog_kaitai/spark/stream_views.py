@@ -68,7 +68,8 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
         return
     if options.table is not None:
         filters["table"] = options.table
-    pages = RowsPages(source, Filters.of(**filters), definitions=restore(span.definitions, options.ddl))
+    definitions = restore(span.definitions, options.ddl)
+    pages = RowsPages(source, Filters.of(**filters), definitions=definitions, era=span.era)
     if options.view == "changes":
         yield from json_batches(pages)
     else:
