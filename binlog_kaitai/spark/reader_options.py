@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: The view of one table, with its columns, chosen by the option `table`.
 TABLE = "table"
+_VIEWS = (*VIEWS, "ddl")
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 
 _SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
@@ -91,7 +92,7 @@ class ReadOptions:
     paths : tuple of str
         Paths, globs, directories and index files, as given but for the scheme ``file:``.
     view : str
-        One of `VIEWS`, or `TABLE`.
+        One of `VIEWS`, ``ddl``, or `TABLE`.
     table : str or None
         In the view `TABLE`, ``schema.table``.
     mode : str
@@ -198,7 +199,7 @@ def _where(text: str | None, view: str) -> Where | None:
 def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:
     """The view; `table` chooses its own one where no other is asked for, and is a filter else."""
     if "view" in texts:
-        return _one_of("view", texts["view"].lower(), VIEWS), None
+        return _one_of("view", texts["view"].lower(), _VIEWS), None
     tables = filters.get("table", [])
     if not tables:
         return VIEWS[0], None

@@ -36,7 +36,7 @@ def rows_of(
     """
     view = "changes" if options.view == TABLE else options.view
     arguments = dict(options.filters)
-    if view == "changes":
+    if view in ("changes", "ddl"):
         arguments |= {
             "table": options.table or options.filters.get("table"),
             "earlier": earlier,

@@ -30,6 +30,7 @@ from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.columns.views.changes import json_batches, typed_batches
+from binlog_kaitai.columns.views.ddl import DDL_SCHEMA, ddl_batches, pages_of_ddl
 from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.core.filters import Filters
@@ -44,7 +45,12 @@ from binlog_kaitai.values.schema import is_mariadb
 #: Like Spark's own default for files, in bytes.
 SPLIT_SIZE = 128 << 20
 
-VIEWS = {"events": EVENTS_SCHEMA, "transactions": TRANSACTIONS_SCHEMA, "changes": CHANGES_SCHEMA}
+VIEWS = {
+    "events": EVENTS_SCHEMA,
+    "transactions": TRANSACTIONS_SCHEMA,
+    "changes": CHANGES_SCHEMA,
+    "ddl": DDL_SCHEMA,
+}
 
 
 class LogFile(NamedTuple):
@@ -204,7 +210,7 @@ def read_part(
     Parameters
     ----------
     view
-        ``"events"``, ``"transactions"``, or ``"changes"``: as JSON, or with `schema` typed.
+        ``"events"``, ``"transactions"``, ``"ddl"``, or ``"changes"``: as JSON, or with `schema` typed.
     table
         As `Filters.of` takes it.
     schema
@@ -251,6 +257,10 @@ def read_part(
             definitions=OneSeries(known()),
             verify_checksums=verify_checksums,
         )
+    elif view == "ddl":
+        chosen = Filters.of(**filters)
+        pages = pages_of_ddl(source, chosen, verify_checksums=verify_checksums, era=split.era)
+        yield from ddl_batches(pages, chosen, known())
     else:
         pages = RowsPages(
             source,
