@@ -159,8 +159,8 @@ def _of_renames(
 
 
 def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None) -> DefinitionChange:
-    key, new = _key(statement.name, schema), (None, None)
-    renamed = []
+    key, renamed = _key(statement.name, schema), []
+    new: tuple[str, str] | tuple[None, None] = (None, None)
     for clause in statement.clauses:
         try:
             if (columns := renamed_in(clause)) is not None:
@@ -170,7 +170,7 @@ def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None
                 new = _key(name, schema)
         except UnreadableError:
             pass  # the definition after the statement is unknown then
-    return DefinitionChange(Kind.ALTER_TABLE, *key, *new, before=before, renamed=tuple(renamed))
+    return DefinitionChange(Kind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
 
 
 def new_name_in(clause: Sequence[Token]) -> Name | None:

@@ -62,12 +62,17 @@ def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Col
     spelled = {name.lower(): name for name in schema.names} if schema else {}
     found: dict[str, Column] = {}
     for column in table.columns:
-        name = untaken_name(plain(column.name), _TAKEN)
+        name = own_name(column.name)
         while name.lower() in found:
             name += "_"
         found[name.lower()] = column
         spelled.setdefault(name.lower(), name)
     return {spelled[key]: column for key, column in found.items()}
+
+
+def own_name(name: str) -> str:
+    """What a column of a table is called here."""
+    return untaken_name(plain(name), _TAKEN)
 
 
 def check_schema(table: Schema, schema: pa.Schema) -> None:
