@@ -149,10 +149,7 @@ def _may_matter(query: bytes) -> bool:
 def _is_chosen(one: DefinitionChange, filters: Filters) -> bool:
     if one.table_name is None and one.new_schema_name is None:
         # A statement about a whole database, or nobody knows which tables, is about all of its tables.
-        names = {name.partition(".")[0] for name in filters.tables}
-        return filters.takes_names(one.schema_name, None) or (
-            not filters.databases and (not one.schema_name or one.schema_name in names)
-        )
+        return filters.takes_schema(one.schema_name)
     new = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
     return filters.takes_names(one.schema_name, one.table_name) or filters.takes_names(*new)
 
