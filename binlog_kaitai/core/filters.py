@@ -129,7 +129,7 @@ class Filters:
         )
 
     def __bool__(self) -> bool:
-        unset = (None, frozenset(), NO_TABLES)
+        unset: tuple[Any, ...] = (None, frozenset(), NO_TABLES)
         return any(getattr(self, field.name) not in unset for field in fields(self))
 
     def takes_gtid(self, gtid: str | None) -> bool:

@@ -108,7 +108,7 @@ def write_lake(
         The log is damaged; the output must be discarded.
     """
     written, chosen = Written(), dict(filters or {})
-    files = _Files(folder, dialect)
+    files = Files(folder, dialect)
     try:
         for view in views:
             if view == "changes":
@@ -149,7 +149,7 @@ def write_around(
     -------
     What was written, and the damage by position.
     """
-    written, files, damages = Written(), _Files(folder, dialect), dict[int, Gap]()
+    written, files, damages = Written(), Files(folder, dialect), dict[int, Gap]()
 
     def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
         if split.number > 0:
@@ -247,10 +247,10 @@ def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
             yield table, program
 
 
-class _Files:
-    """Open files by folder and date."""
+class Files:
+    """Open files by folder, below a folder that nobody else writes to."""
 
-    def __init__(self, folder: Path, dialect: Dialect) -> None:
+    def __init__(self, folder: Path, dialect: Dialect = SPARK) -> None:
         self.rows: dict[str, int] = {}
         self._folder = folder
         self._dialect = dialect
@@ -258,13 +258,16 @@ class _Files:
 
     def write(self, name: str, batch: pa.RecordBatch, time: str) -> None:
         """Write rows to the files of their dates."""
-        for date, part in by_date(typed(batch, self._dialect.type_of), time):
-            key = f"{name}/{DATE}={date}"
-            writer = self._open.pop(key, None) or PartWriter(
-                self._folder / key, stores_schema=self._dialect.stores_schema
-            )
-            self._open[key] = writer  # move it to the end, as the most recently used
-            writer.write(part)
+        for date, part in by_date(batch, time):
+            self.put(f"{name}/{DATE}={date}", part)
+
+    def put(self, key: str, batch: pa.RecordBatch) -> None:
+        """Write rows to the files of a folder."""
+        writer = self._open.pop(key, None) or PartWriter(
+            self._folder / key, stores_schema=self._dialect.stores_schema
+        )
+        self._open[key] = writer  # move it to the end, as the most recently used
+        writer.write(typed(batch, self._dialect.type_of))
         if sum(writer.waiting for writer in self._open.values()) > _MAX_WAITING:
             for writer in self._open.values():
                 writer.flush()

@@ -86,7 +86,7 @@ class Objects(NamedTuple):
     @property
     def is_given(self) -> NDArray[np.bool_]:
         """Whether the row is there after each change."""
-        return self.changes != _DELETED
+        return np.not_equal(self.changes, _DELETED)
 
     def taken(self, rows: Any) -> Objects:
         """Some of the rows."""
