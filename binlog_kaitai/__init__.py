@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.columns.verify.logs import verify
     from binlog_kaitai.columns.verify.report import Report
     from binlog_kaitai.columns.views.changes import read_changes
+    from binlog_kaitai.columns.views.ddl import read_ddl
     from binlog_kaitai.columns.views.events import read_events
     from binlog_kaitai.columns.views.logged_rows import LoggedRow, read_rows
     from binlog_kaitai.core.filters import Filters
@@ -89,6 +90,7 @@ __all__ = [
     "follow",
     "open",
     "read_changes",
+    "read_ddl",
     "read_events",
     "read_rows",
     "read_transactions",
@@ -110,6 +112,7 @@ _MODULES = {
     "columns.verify.logs": ("verify",),
     "columns.verify.report": ("Report",),
     "columns.views.changes": ("read_changes",),
+    "columns.views.ddl": ("read_ddl",),
     "columns.views.logged_rows": ("LoggedRow", "read_rows"),
     "columns.transactions.batches": ("read_transactions",),
     "following.events": ("EventFollower", "follow"),

@@ -23,6 +23,7 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
+from binlog_kaitai.core.table_set import matches
 from binlog_kaitai.errors import FilterWarning
 from binlog_kaitai.sources.source import Source
 
@@ -51,7 +52,7 @@ class Unmatched:
         self._filters = filters if is_whole else Filters()
         filters = self._filters
         self._left: dict[str, set[Any]] = {
-            "table": set(filters.tables),
+            "table": set(filters.tables),  # its items
             "database": set(filters.databases),
             "event type": set(filters.event_types),
             "server id": set(filters.server_ids),
@@ -118,6 +119,7 @@ class Unmatched:
     def _look_at_names(self, block: Block, limit: int) -> None:
         for name in _table_names(block, limit):
             self._found("table", [name])
+            self._left["table"] -= {item for item in self._left["table"] if matches(item, name)}
             self._found("database", [name.partition(".")[0]])
         if self._left["database"]:
             for kind in _WITH_SCHEMA:

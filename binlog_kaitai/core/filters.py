@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any, Literal, TypedDict, get_args
 
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.table_set import NO_TABLES, TableSet
 from binlog_kaitai.errors import UsageError
 
 #: How to handle dates that do not exist in the calendar.
@@ -61,8 +62,9 @@ class Filters:
         1970-01-01 UTC.
     include_gtids, exclude_gtids : GtidSet or None
         Only events of these transactions, or all except them.
-    databases, tables : frozenset of str
-        Only events that name one of these schemas, or tables (``schema.table``).
+    databases : frozenset of str
+    tables : TableSet
+        Only events that name one of these schemas, or tables.
     event_types : frozenset of str
         Only events of these types, by the server's names.
     server_ids : frozenset of int
@@ -76,7 +78,7 @@ class Filters:
     include_gtids: GtidSet | None = None
     exclude_gtids: GtidSet | None = None
     databases: frozenset[str] = frozenset()
-    tables: frozenset[str] = frozenset()
+    tables: TableSet = NO_TABLES
     event_types: frozenset[str] = frozenset()
     server_ids: frozenset[int] = frozenset()
 
@@ -121,13 +123,14 @@ class Filters:
             _gtids(include_gtids),
             _gtids(exclude_gtids),
             frozenset(_several(database)),
-            frozenset(_table(name) for name in _several(table)),
+            TableSet.of(_several(table)),
             frozenset(_type_name(name) for name in _several(event_type)),
             frozenset(_numbers(server_id)),
         )
 
     def __bool__(self) -> bool:
-        return any(getattr(self, field.name) not in (None, frozenset()) for field in fields(self))
+        unset: tuple[Any, ...] = (None, frozenset(), NO_TABLES)
+        return any(getattr(self, field.name) not in unset for field in fields(self))
 
     def takes_gtid(self, gtid: str | None) -> bool:
         """Whether events of this transaction match (None: events outside transactions)."""
@@ -140,6 +143,12 @@ class Filters:
         if self.databases and schema not in self.databases:
             return False
         return not self.tables or (table is not None and f"{schema}.{table}" in self.tables)
+
+    def takes_schema(self, schema: str) -> bool:
+        """Whether what is about a whole schema may be about a match; ``""`` is an unknown schema."""
+        if not schema:
+            return True
+        return (not self.databases or schema in self.databases) and self.tables.may_be_in(schema)
 
 
 def whole_number(text: str) -> int:
@@ -182,13 +191,6 @@ def _several(value: str | Iterable[str] | None) -> Iterable[str]:
 
 def _numbers(value: Any) -> Any:
     return [value] if isinstance(value, Integral | str) else value or ()
-
-
-def _table(name: str) -> str:
-    schema, dot, table = name.partition(".")
-    if not (schema and dot and table):
-        raise UsageError(f"{name!r} is not a qualified table name; use schema.table")
-    return name
 
 
 def _type_name(name: str) -> str:

@@ -28,6 +28,9 @@ class Checkpoint:
         All GTIDs up to here, including those before the first log; for MariaDB, each server's up to its last.
     skip : str
         GTIDs after the mark that have already been read, because another server wrote them in another order.
+    era : int
+        How often the logs of another server, or older numbers, have been read on from; see
+        `binlog_kaitai.columns.rows.sequences`.
     definitions : str
         Table definitions from statements before the mark; see `binlog_kaitai.ddl.saved`.
     """
@@ -38,6 +41,7 @@ class Checkpoint:
     format_position: int = len(MAGIC)
     gtids: str = ""
     skip: str = ""
+    era: int = 0
     definitions: str = ""
 
     def as_dict(self) -> dict[str, Any]:

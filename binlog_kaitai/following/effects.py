@@ -21,6 +21,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables, xa
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed import changed_tables
+from binlog_kaitai.ddl.definition_changes import new_name_in, renamed_in
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.first_words import may_matter_bytes, may_truncate
 from binlog_kaitai.ddl.lexer import Cursor, UnreadableError
@@ -51,6 +52,7 @@ class Kind(StrEnum):
 
     EMPTIED = "emptied"
     RENAMED = "renamed"
+    COLUMNS_RENAMED = "columns_renamed"
     UNCLEAR = "unclear"
     PREPARED = "prepared"
     COMMITTED = "committed"
@@ -73,6 +75,8 @@ class Effect:
         The table; an empty table name means all tables of the database.
     new_schema_name, new_table_name : str
         New name of a renamed table.
+    columns : tuple of (str, str)
+        Old and new name of each renamed column.
     """
 
     position: int
@@ -83,6 +87,7 @@ class Effect:
     new_table_name: str = ""
     start: int = 0
     reason: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -215,21 +220,26 @@ def _effects(body: Any) -> list[tuple[Any, ...]]:
         case RenameTables():
             return [(Kind.RENAMED, *_key(old, schema), *_key(new, schema)) for old, new in statement.pairs]
         case AlterTable():
-            return _of_alter(statement, schema)
+            try:
+                return _of_alter(statement, schema)
+            except UnreadableError:
+                key = _key(statement.name, schema)
+                return [(Kind.UNCLEAR, *key, "", "", 0, "an ALTER TABLE cannot be parsed")]
     return []
 
 
 def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
     key = _key(statement.name, schema)
     found: list[tuple[Any, ...]] = []
+    if columns := tuple(pair for clause in statement.clauses if (pair := renamed_in(clause)) is not None):
+        found.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
     for clause in statement.clauses:
         cursor = Cursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
             found.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
-        elif cursor.skip("RENAME") and cursor.keyword() not in ("COLUMN", "INDEX", "KEY"):
-            cursor.skip_one("TO", "AS")
-            found.append((Kind.RENAMED, *key, *_key(cursor.dotted_name(), schema)))
+        elif (name := new_name_in(clause)) is not None:
+            found.append((Kind.RENAMED, *key, *_key(name, schema)))
     return found
 
 

@@ -15,7 +15,7 @@ from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.log_headers import LogHeader, open_log, read_from, read_log_header, size_of
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, log_name
+from binlog_kaitai.sources.source import MAGIC, log_name, log_number, series_of
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 
@@ -42,9 +42,9 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys 
     for path in same:
         head, size = read_log_header(path, keys), size_of(path)
         if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
-            return replace(
-                start_of(path, keys), definitions=checkpoint.definitions
-            )  # it had no first event so far
+            # It had no first event so far.
+            begin = start_of(path, keys)
+            return replace(begin, definitions=checkpoint.definitions, era=checkpoint.era)
         if head is None or head.log_id != checkpoint.log_id:
             what = "is a different log than before"
         elif size >= checkpoint.position:
@@ -67,6 +67,17 @@ def start_of(path: str, keys: Keys | None = None) -> Checkpoint:
     )
 
 
+def era_after(checkpoint: Checkpoint, path: str) -> int:
+    """The era of a log that is read after a checkpoint in another one.
+
+    It stays the same where the number of the log is a greater one of the same series, so that changes are
+    ordered by it.
+    """
+    before = checkpoint.file
+    is_greater = series_of(path) == series_of(before) and log_number(path) > log_number(before)
+    return checkpoint.era if is_greater or not before else checkpoint.era + 1
+
+
 def _from_the_oldest(
     checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose, keys: Keys | None
 ) -> Checkpoint:
@@ -74,7 +85,10 @@ def _from_the_oldest(
     start = start_of(paths[0], keys)
     everything = GtidSet.parse(start.gtids)
     everything.update(GtidSet.parse(checkpoint.gtids))
-    return replace(start, gtids=str(everything), skip=checkpoint.gtids, definitions=checkpoint.definitions)
+    era = era_after(checkpoint, start.file)
+    return replace(
+        start, gtids=str(everything), skip=checkpoint.gtids, definitions=checkpoint.definitions, era=era
+    )
 
 
 def _by_gtids(
@@ -90,7 +104,11 @@ def _by_gtids(
     for path, head in reversed(headers):
         if head.previous is not None and not head.previous.without(reached):
             start = Checkpoint(
-                path, log_id=head.log_id, gtids=checkpoint.gtids, definitions=checkpoint.definitions
+                path,
+                log_id=head.log_id,
+                gtids=checkpoint.gtids,
+                definitions=checkpoint.definitions,
+                era=era_after(checkpoint, path),
             )
             return _first_new(replace(start, skip=checkpoint.gtids), reached, keys)
     lost = next((head.previous.without(reached) for _, head in headers if head.previous is not None), None)

@@ -14,7 +14,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.find import check_next, locate, start_of
+from binlog_kaitai.following.find import check_next, era_after, locate, start_of
 from binlog_kaitai.following.log_headers import read_log_header, size_of
 from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
 from binlog_kaitai.sources import source
@@ -237,7 +237,13 @@ class Follower:
                 if head.previous is not None and not GtidSet.parse(skip).without(head.previous):
                     skip = ""
                 walk.enter(
-                    Checkpoint(paths[at], log_id=head.log_id, gtids=str(head.previous or ""), skip=skip)
+                    Checkpoint(
+                        paths[at],
+                        log_id=head.log_id,
+                        gtids=str(head.previous or ""),
+                        skip=skip,
+                        era=era_after(walk.checkpoint, paths[at]),
+                    )
                 )
         except BinlogError:
             if not walk.spans:

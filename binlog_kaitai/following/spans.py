@@ -55,7 +55,7 @@ def split_of(span: Span) -> Split:
     start = span.start if span.start > len(MAGIC) else 0
     # Position filters do not apply to streams, so this is not marked as the first log.
     stop = None if span.has_torn_end else span.end
-    return Split(LogFile(span.path, *state), 1, start, stop, is_exact=True)
+    return Split(LogFile(span.path, *state), 1, start, stop, is_exact=True, era=span.era)
 
 
 def definitions_in(span: Span, ddl: str | None) -> Callable[[Part], Definitions]:

@@ -54,6 +54,8 @@ class Span:
         It extends to the end of a log that ends with an incomplete event.
     name : str
         What outputs and errors call the log, if that is not its path.
+    era : int
+        That of its checkpoint.
     """
 
     path: str
@@ -66,6 +68,7 @@ class Span:
     effects: tuple[Effect, ...] = ()
     has_torn_end: bool = False
     name: str = ""
+    era: int = 0
 
 
 @dataclass
@@ -302,7 +305,15 @@ class Walk:
             offsets = begin.position, self.checkpoint.position, begin.format_position
             effects = tuple(self._effects)
             self.spans.append(
-                Span(begin.file, *offsets, begin.definitions, "", begin.skip, effects, self._has_torn_end)
+                Span(
+                    begin.file,
+                    *offsets,
+                    begin.definitions,
+                    exclude=begin.skip,
+                    effects=effects,
+                    has_torn_end=self._has_torn_end,
+                    era=begin.era,
+                )
             )
             self._effects, self._has_torn_end = [], False
         self._begin = self.checkpoint

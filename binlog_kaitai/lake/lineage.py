@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.following.effects import Kind
+from binlog_kaitai.lake.types import name_in_lake
 
 
 class Place(NamedTuple):
@@ -25,6 +26,13 @@ class Segment:
     table: str
     after: Place | None = None
     before: Place | None = None
+
+
+class Rename(NamedTuple):
+    """A statement that renames columns: new names by old ones, which are in lower case."""
+
+    place: Place
+    names: dict[str, str]
 
 
 class Lineage:
@@ -48,6 +56,7 @@ class Lineage:
         self.undone: list[tuple[Place, Place]] = []
         self._prepared: dict[str, tuple[Place, Place]] = {}
         self._segments: dict[str, list[Segment]] = {}
+        self._renames: dict[str, list[Rename]] = {}
         self._with_rows: set[str] = set()
 
     @classmethod
@@ -56,7 +65,7 @@ class Lineage:
         found = cls()
         for record in records:
             for number, piece in enumerate(record["pieces"]):
-                found._take(record["batch"], number, piece, until)
+                found._take(record["batch"], number, piece, until, record.get("format", "parquet"))
         found.undone += found._prepared.values()
         return found
 
@@ -69,10 +78,14 @@ class Lineage:
         """The changes that make up the content of a table, oldest first."""
         return self._segments.get(table, [Segment(table)])
 
+    def renames(self, table: str) -> list[Rename]:
+        """The statements that renamed columns of a table, oldest first, under whichever name it had."""
+        return self._renames.get(table, [])
+
     def _has_rows(self, table: str) -> bool:
         return any(one.table in self._with_rows for one in self.segments(table))
 
-    def _take(self, batch: int, number: int, piece: dict[str, Any], until: Place | None) -> None:
+    def _take(self, batch: int, number: int, piece: dict[str, Any], until: Place | None, kind: str) -> None:
         self.keys.update(piece["keys"])
         self._with_rows.update(piece["keys"])
         self.newest.update(dict.fromkeys(piece["keys"], batch))
@@ -81,9 +94,9 @@ class Lineage:
         for one in piece["upheavals"]:
             place = Place(batch, number, one["position"])
             if until is None or place <= until:
-                self._apply(place, one)
+                self._apply(place, one, kind)
 
-    def _apply(self, place: Place, one: dict[str, Any]) -> None:
+    def _apply(self, place: Place, one: dict[str, Any], kind: str) -> None:
         schema, table = one["schema_name"], one["table_name"]
         if one["kind"] in (Kind.PREPARED, Kind.COMMITTED, Kind.ROLLED_BACK):
             self._take_prepared(place, one)
@@ -94,11 +107,16 @@ class Lineage:
             names = [name] if table else [one for one in self.tables() if one.startswith(prefix)]
             for emptied in names:
                 self._begin(emptied, place)
+        elif one["kind"] == Kind.COLUMNS_RENAMED:
+            pairs = ((name_in_lake(old, kind), name_in_lake(new, kind)) for old, new in one["columns"])
+            self._rename_columns(place, name, {old.lower(): new for old, new in pairs})
         elif one["kind"] == Kind.RENAMED:
             new = folder_name((one["new_schema_name"], one["new_table_name"]))
             moved = self.segments(name)
             self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
+            renames = self.renames(name)
             self._begin(name, place)
+            self._renames[new] = renames
             if name in self.unclear:
                 self.unclear[new] = self.unclear.pop(name)
             self.keys.setdefault(new, self.keys.get(name, []))
@@ -106,6 +124,12 @@ class Lineage:
         else:
             self.newest[name] = place.batch
             self.unclear[name] = one["reason"]
+
+    def _rename_columns(self, place: Place, table: str, names: dict[str, str]) -> None:
+        self._renames.setdefault(table, []).append(Rename(place, names))
+        if table in self.keys:
+            self.keys[table] = [names.get(key.lower(), key) for key in self.keys[table]]
+        self.newest[table] = place.batch
 
     def _take_prepared(self, place: Place, one: dict[str, Any]) -> None:
         xid = one["table_name"]
@@ -119,5 +143,6 @@ class Lineage:
 
     def _begin(self, table: str, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]
+        self._renames.pop(table, None)
         self.newest[table] = place.batch
         self.unclear.pop(table, None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.arrow_types import cast
-from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD
+from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, own_name, untaken_name
 from binlog_kaitai.lake import DATE
 
 #: Neither Spark nor Iceberg has a type for more digits.
@@ -62,6 +62,11 @@ DIALECTS = {
         stores_schema=False,
     ),
 }
+
+
+def name_in_lake(name: str, kind: str) -> str:
+    """What a server's column is called in the tables of some kind."""
+    return untaken_name(own_name(name), DIALECTS[kind].taken)
 
 
 def typed(batch: pa.RecordBatch, type_of: Callable[[pa.DataType], pa.DataType]) -> pa.RecordBatch:

@@ -87,6 +87,7 @@ def write_lake(
     zero_dates: str = "null",
     filters: Mapping[str, Any] | None = None,
     dialect: Dialect = SPARK,
+    era: int = 0,
 ) -> Written:
     """Write the events, transactions and changes of a log, or part of one, to a folder.
 
@@ -98,6 +99,8 @@ def write_lake(
         As :meth:`Filters.of` takes them.
     dialect
         The dialect of the intended readers.
+    era
+        That of the changes in the column `_sequence`, see `columns.rows.sequences`.
 
     Raises
     ------
@@ -105,11 +108,11 @@ def write_lake(
         The log is damaged; the output must be discarded.
     """
     written, chosen = Written(), dict(filters or {})
-    files = _Files(folder, dialect)
+    files = Files(folder, dialect)
     try:
         for view in views:
             if view == "changes":
-                pages = RowsPages(source, Filters.of(**chosen), definitions=definitions)
+                pages = RowsPages(source, Filters.of(**chosen), definitions=definitions, era=era)
                 for name, batch in _changes(pages, table_batches_of, written, zero_dates, dialect):
                     files.write(name, batch, TIMES[view])
             else:
@@ -146,14 +149,14 @@ def write_around(
     -------
     What was written, and the damage by position.
     """
-    written, files, damages = Written(), _Files(folder, dialect), dict[int, Gap]()
+    written, files, damages = Written(), Files(folder, dialect), dict[int, Gap]()
 
     def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
         if split.number > 0:
             options.pop("start_position", None)
         source = replace(source_of(split.file), part=part)
         chosen = Filters.of(table=list(tables), **options)
-        pages = RowsPages(source, chosen, definitions=definitions_at(part))
+        pages = RowsPages(source, chosen, definitions=definitions_at(part), era=split.era)
         # In log order: the part after damage is read again.
         return _changes(pages, page_batches, written, zero_dates, dialect)
 
@@ -244,10 +247,10 @@ def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
             yield table, program
 
 
-class _Files:
-    """Open files by folder and date."""
+class Files:
+    """Open files by folder, below a folder that nobody else writes to."""
 
-    def __init__(self, folder: Path, dialect: Dialect) -> None:
+    def __init__(self, folder: Path, dialect: Dialect = SPARK) -> None:
         self.rows: dict[str, int] = {}
         self._folder = folder
         self._dialect = dialect
@@ -255,13 +258,16 @@ class _Files:
 
     def write(self, name: str, batch: pa.RecordBatch, time: str) -> None:
         """Write rows to the files of their dates."""
-        for date, part in by_date(typed(batch, self._dialect.type_of), time):
-            key = f"{name}/{DATE}={date}"
-            writer = self._open.pop(key, None) or PartWriter(
-                self._folder / key, stores_schema=self._dialect.stores_schema
-            )
-            self._open[key] = writer  # move it to the end, as the most recently used
-            writer.write(part)
+        for date, part in by_date(batch, time):
+            self.put(f"{name}/{DATE}={date}", part)
+
+    def put(self, key: str, batch: pa.RecordBatch) -> None:
+        """Write rows to the files of a folder."""
+        writer = self._open.pop(key, None) or PartWriter(
+            self._folder / key, stores_schema=self._dialect.stores_schema
+        )
+        self._open[key] = writer  # move it to the end, as the most recently used
+        writer.write(typed(batch, self._dialect.type_of))
         if sum(writer.waiting for writer in self._open.values()) > _MAX_WAITING:
             for writer in self._open.values():
                 writer.flush()

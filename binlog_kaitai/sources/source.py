@@ -94,6 +94,10 @@ def _open_raw(path: str) -> BinaryIO:
     return remote.open_url(path) if remote.is_url(path) else open(path, "rb")
 
 
+#: The number in the name of a log, which logs inside InnoDB have before their suffix; what a kernel can take.
+_LOG_NUMBER = re.compile(r"(?a:\d+)(?=(\.ibb)?$)")
+_MAX_NUMBER = (1 << 63) - 1
+
 #: The number in the name of a log inside InnoDB.
 _NUMBER = re.compile(r"\d+(?=\.ibb$)")
 
@@ -311,7 +315,13 @@ def series_of(name: str) -> tuple[str, str]:
     if remote.is_url(name):
         name = name.partition("?")[0]
     folder, file = os.path.split(log_name(name))
-    return folder, re.sub(r"\d+$", "", file)
+    return folder, _LOG_NUMBER.sub("", file)
+
+
+def log_number(name: str) -> int:
+    """The number of a log in its series, from its path or URL; 0 where the name has none."""
+    found = _LOG_NUMBER.search(log_name(name.partition("?")[0] if remote.is_url(name) else name))
+    return min(int(found[0]), _MAX_NUMBER) if found else 0
 
 
 def read_index(path: str) -> list[str]:

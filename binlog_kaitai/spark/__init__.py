@@ -12,6 +12,7 @@ schemas    Arrow's columns and Spark's, one made from the other
 catalog    tables in Spark's catalog: CREATE TABLE ... USING binlog
 frames     DataFrames of some columns and rows
 conditions which rows, as the text of an option
+parquet    the changes of a table as files, written in the tasks
 infer      the columns of one table, with little reading
 skipping   logs that a filter leaves out by their headers
 rows       what a task does with a split
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSource
 
     from binlog_kaitai.spark.frames import read
+    from binlog_kaitai.spark.parquet import write_parquet
     from binlog_kaitai.spark.state import latest
 
-__all__ = ["latest", "read", "register"]
+__all__ = ["latest", "read", "register", "write_parquet"]
 
 _NEEDED = 'PySpark 4.2 or newer is needed: pip install "binlog-kaitai[spark]"'
 
@@ -60,6 +62,10 @@ def __getattr__(name: str) -> Any:
         from binlog_kaitai.spark.frames import read
 
         return read
+    if name == "write_parquet":
+        from binlog_kaitai.spark.parquet import write_parquet
+
+        return write_parquet
     raise AttributeError(name)
 
 

@@ -18,7 +18,7 @@ from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.reader_options import Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
-from binlog_kaitai.spark.split_rows import rows_of
+from binlog_kaitai.spark.split_rows import arrow_rows_of, rows_of
 
 
 class SplitPartition(InputPartition):
@@ -67,6 +67,15 @@ class BinlogReader(DataSourceReader):
         spare_modules()
         use(self._options.keys)
         split = partition.split
+        earlier, options = self._files[: split.number], self._options_of_task()
+        yield from rows_of(split, earlier, options, arrow_schema(self._schema))
+
+    def batches(self, partition: SplitPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows of one partition of a table as Arrow has them, with the columns of an Arrow schema."""
+        split = partition.split
+        return arrow_rows_of(split, self._files[: split.number], self._options_of_task(), schema)
+
+    def _options_of_task(self) -> ReadOptions:
         filters = dict(self._options.filters)
         for offset, name in (
             (self._options.starting, "start_position"),
@@ -74,8 +83,7 @@ class BinlogReader(DataSourceReader):
         ):
             if offset is not None:
                 filters[name] = offset.position
-        options = replace(self._options, filters=filters)
-        yield from rows_of(split, self._files[: split.number], options, arrow_schema(self._schema))
+        return replace(self._options, filters=filters)
 
 
 def between(files: list[LogFile], starting: Offset | None, ending: Offset | None) -> list[LogFile]:

@@ -62,9 +62,7 @@ def read(
         There is no such column, or `where` is not a valid condition on the columns.
     """
     register(spark)
-    paths = (
-        [os.fspath(source)] if isinstance(source, str | os.PathLike) else [os.fspath(one) for one in source]
-    )
+    paths = paths_of(source)
     reader = spark.read.format("binlog").options(**options).option("table", table)
     whole = reader.load(paths).schema
     if where is not None:
@@ -72,6 +70,13 @@ def read(
         condition = Where.of(where, columns_of_table(arrow_schema(whole), known.corrupt_column))
         reader = reader.option("where", as_text(condition))
     return reader.schema(_chosen(whole, columns)).load(paths)
+
+
+def paths_of(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The paths that a caller means, as the option `paths` has them."""
+    if isinstance(source, str | os.PathLike):
+        return [os.fspath(source)]
+    return [os.fspath(one) for one in source]
 
 
 def _texts(options: dict[str, Any]) -> dict[str, str]:

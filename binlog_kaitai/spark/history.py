@@ -25,12 +25,14 @@ from binlog_kaitai.following.effects import Statements, take_statement
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
+from binlog_kaitai.sources.packed import SUFFIXES
+from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.tables import is_of_segment
 
-#: The number at the end of a log's name, which is its place among the logs.
-NUMBER = r"(\d+)\D*$"
+#: The number of a log, as `log_number` finds it.
+_NUMBER = rf"(\d+)(?:\.ibb)?(?:{'|'.join(map(re.escape, SUFFIXES))})?(?:\?.*)?$"
 
 #: How Spark calls a source of Python in a plan.
 _RELATION = "DataSourceV2Relation"
@@ -63,7 +65,7 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
             continue
         if len(segments) > 1:
             raise UsageError(f"{options.table}: other tables were renamed to it and from it; {_INSTEAD}")
-        log = f.regexp_extract("_file", NUMBER, 1).cast("long")
+        log = f.coalesce(f.regexp_extract("_file", _NUMBER, 1).try_cast("long"), f.lit(0))
         place = f.struct(log.alias("batch"), f.lit(0).cast("long").alias("piece"), "_position")
         wanted = is_of_segment(place, segments[0], lineage)
         if is_all and len(read) == 1:
@@ -95,7 +97,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
                     records[file]["untold"][folder_name(table.key)] = reason
     except DamagedError:
         pass  # the reader of the rows raises the error
-    return Lineage.of({"batch": _number(file), "pieces": [one]} for file, one in records.items())
+    return Lineage.of({"batch": log_number(file), "pieces": [one]} for file, one in records.items())
 
 
 class _Watch:
@@ -111,11 +113,6 @@ class _Watch:
         self._offsets = np.append(self._offsets[-1], offsets)
         for position, body in self._statements.of(block, self._offsets):
             yield from take_statement(position, body, self._nothing)
-
-
-def _number(file: str) -> int:
-    found = re.search(NUMBER, file)
-    return int(found[1]) if found else 0
 
 
 def _folder_name(options: ReadOptions) -> str:

@@ -123,6 +123,7 @@ class _LakeReader(FollowingReader):
                 zero_dates=job.zero_dates,
                 filters={**_gtids(span), "table": list(job.tables) if view == "changes" else None},
                 dialect=DIALECTS[job.format],
+                era=span.era,
             )
 
     def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, whole_number
+from binlog_kaitai.core.table_set import is_pattern
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources.keys import Keys
@@ -23,10 +24,21 @@ if TYPE_CHECKING:
 
 #: The view of one table, with its columns, chosen by the option `table`.
 TABLE = "table"
+_VIEWS = (*VIEWS, "ddl")
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 
 _SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+
+
+def _items(text: str) -> list[str]:
+    """A JSON list, or what stands between commas."""
+    if not text.lstrip().startswith("["):
+        return _names(text)
+    found = json.loads(text)
+    if not all(isinstance(item, str) for item in found):
+        raise ValueError(f"{text} is not a list of texts")
+    return list(found)
 
 
 def _names(text: str) -> list[str]:
@@ -48,6 +60,7 @@ FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "excludeGtids": ("exclude_gtids", str),
     "database": ("database", _names),
     "table": ("table", _names),
+    "tables": ("table", _items),
     "eventType": ("event_type", _names),
     "serverId": ("server_id", lambda text: [whole_number(name) for name in _names(text)]),
 }
@@ -91,7 +104,7 @@ class ReadOptions:
     paths : tuple of str
         Paths, globs, directories and index files, as given but for the scheme ``file:``.
     view : str
-        One of `VIEWS`, or `TABLE`.
+        One of `VIEWS`, ``ddl``, or `TABLE`.
     table : str or None
         In the view `TABLE`, ``schema.table``.
     mode : str
@@ -151,6 +164,8 @@ class ReadOptions:
             raise UsageError(_unknown(unknown))
         texts = {_KNOWN[name.lower()]: text for name, text in given.items()}
         filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
+        if {"table", "tables"} <= texts.keys():
+            raise UsageError("use either table or tables, not both")
         Filters.of(**filters)  # Refuses here, before any task runs, what it would refuse there.
         view, table = _view(texts, filters)
         starting = _offset("startingOffsets", texts.get("startingOffsets", ""))
@@ -198,11 +213,11 @@ def _where(text: str | None, view: str) -> Where | None:
 def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:
     """The view; `table` chooses its own one where no other is asked for, and is a filter else."""
     if "view" in texts:
-        return _one_of("view", texts["view"].lower(), VIEWS), None
+        return _one_of("view", texts["view"].lower(), _VIEWS), None
     tables = filters.get("table", [])
-    if not tables:
+    if not tables or "tables" in texts:
         return VIEWS[0], None
-    if len(tables) > 1:
+    if len(tables) > 1 or is_pattern(tables[0]):
         reason = "several tables have no common schema; choose one table, or option('view', 'changes')"
         raise UsageError(f"option table: {reason}")
     filters.pop("table")

@@ -35,6 +35,8 @@ def plain_type(found: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_list(found):
         return pa.list_(plain_type(found.value_type))
+    if pa.types.is_struct(found):
+        return pa.struct([field.with_type(plain_type(field.type)) for field in found])
     return _WIDER.get(found, found)
 
 

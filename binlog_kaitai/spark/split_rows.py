@@ -34,16 +34,7 @@ def rows_of(
     BinlogError
         The log is damaged, and the mode FAILFAST; names file and position.
     """
-    view = "changes" if options.view == TABLE else options.view
-    arguments = dict(options.filters)
-    if view == "changes":
-        arguments |= {
-            "table": options.table or options.filters.get("table"),
-            "earlier": earlier,
-            "ddl": options.ddl,
-            "scan_ddl": options.scan_ddl,
-            "zero_dates": options.zero_dates,
-        }
+    view, arguments = _view_and_arguments(earlier, options)
     if options.table is not None:
         arguments["schema"] = columns_of_table(target, options.corrupt_column)
         arguments["where"] = options.where
@@ -52,6 +43,40 @@ def rows_of(
             yield conform(batch, target)
     else:
         yield from rows_around(split, view, arguments, options, target)
+
+
+def arrow_rows_of(
+    split: Split, earlier: Sequence[LogFile], options: ReadOptions, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split of a table as they are read; damage is dropped, unless the mode is FAILFAST."""
+    view, arguments = _view_and_arguments(earlier, options)
+    arguments["schema"] = schema
+    if options.mode == "FAILFAST":
+        yield from read_split(split, view, **arguments)
+        return
+    dropped: list[Gap] = []
+    for item in read_around(split, view, **arguments):
+        if isinstance(item, Gap):
+            dropped.append(item)
+        else:
+            yield item
+    if dropped:
+        tell_dropped(dropped, split)
+
+
+def _view_and_arguments(earlier: Sequence[LogFile], options: ReadOptions) -> tuple[str, dict[str, Any]]:
+    """The view to read a split in, and arguments of `binlog_kaitai.columns.splits.split.read_part`."""
+    view = "changes" if options.view == TABLE else options.view
+    arguments = dict(options.filters)
+    if view in ("changes", "ddl"):
+        arguments |= {
+            "table": options.table or options.filters.get("table"),
+            "earlier": earlier,
+            "ddl": options.ddl,
+            "scan_ddl": options.scan_ddl,
+            "zero_dates": options.zero_dates,
+        }
+    return view, arguments
 
 
 def rows_around(

@@ -8,6 +8,7 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from binlog_kaitai.columns.views.change_schemas import SEQUENCE
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.images import ABSENT, filled, is_after, quoted
 
@@ -21,6 +22,7 @@ META = (
     "_gtid",
     "_server_id",
     "_timestamp",
+    SEQUENCE,
 )
 
 #: Whether a key has a row, and how many are equal. No column of a server has a name that ends with a space.
@@ -54,7 +56,7 @@ def latest(
         Only changes up to a time of commit (one without a zone is local), or up to and with the transaction
         of a GTID, in the order of the log.
     order
-        The order of the log; by default the number at the end of the log's name, the position, and the row.
+        The order of the logs, instead of that of ``_sequence``; position and row come after it.
 
     Returns
     -------
@@ -67,15 +69,24 @@ def latest(
         table contains, as the state of a lake says it: rows were changed by statements logged as text, for
         one. The logs are read for that on the driver, of a DataFrame that has them as its source.
     """
-    from binlog_kaitai.spark.history import NUMBER, current_changes
+    from binlog_kaitai.spark.history import current_changes
 
     own = [name for name in changes.columns if name not in (*META, ABSENT)]
     changes = current_changes(changes, is_all=as_of is None and order is None)
-    log = order or [f.regexp_extract("_file", NUMBER, 1).cast("long")]
-    by_log = [*log, f.col("_position"), f.col("_row"), is_after().cast("int")]
+    by_log = [*_place(changes, order), is_after().cast("int")]
     if as_of is not None:
         changes = _until(changes, as_of, by_log)
     return fold(changes, own, keys, by_log)
+
+
+def _place(changes: DataFrame, order: Sequence[Column] | None) -> list[Column]:
+    """What both images of an update have in common, and no other change; in the order of the log."""
+    if order is not None:
+        return [*order, f.col("_position"), f.col("_row")]
+    if SEQUENCE not in changes.columns:
+        raise UsageError(f"the changes have no column {SEQUENCE}, by which they are ordered; select it, too")
+    # The last character is the image's.
+    return [f.col(SEQUENCE).substr(f.lit(1), f.length(SEQUENCE) - 1)]
 
 
 def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]) -> DataFrame:

@@ -18,14 +18,14 @@ from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
-_WITH_ROWS = ("changes", TABLE)
+_WITH_DEFINITIONS = ("changes", "ddl", TABLE)
 
 
 class BinlogStreamReader(FollowingReader):
     """A view of the logs that a server is writing."""
 
     def __init__(self, options: ReadOptions, following: Following, schema: StructType) -> None:
-        super().__init__(following, follows_definitions=options.view in _WITH_ROWS)
+        super().__init__(following, follows_definitions=options.view in _WITH_DEFINITIONS)
         self._read_options = options
         self._schema = schema
         use(options.keys)
@@ -53,6 +53,7 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.transactions.batches import read_transactions
     from binlog_kaitai.columns.views.changes import json_batches, typed_batches
+    from binlog_kaitai.columns.views.ddl import ddl_batches, pages_of_ddl
     from binlog_kaitai.columns.views.events import read_events
 
     filters = with_gtids(options.filters, span)
@@ -68,7 +69,12 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
         return
     if options.table is not None:
         filters["table"] = options.table
-    pages = RowsPages(source, Filters.of(**filters), definitions=restore(span.definitions, options.ddl))
+    definitions = restore(span.definitions, options.ddl)
+    if options.view == "ddl":
+        chosen = Filters.of(**filters)
+        yield from ddl_batches(pages_of_ddl(source, chosen, era=span.era), chosen, definitions)
+        return
+    pages = RowsPages(source, Filters.of(**filters), definitions=definitions, era=span.era)
     if options.view == "changes":
         yield from json_batches(pages)
     else:

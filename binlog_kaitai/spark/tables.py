@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from pathlib import Path
@@ -19,7 +19,7 @@ from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.columns.views.change_schemas import common_type
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import PRIVATE, Lake
-from binlog_kaitai.lake.lineage import Lineage, Place, Segment
+from binlog_kaitai.lake.lineage import Lineage, Place, Rename, Segment
 from binlog_kaitai.spark.images import ABSENT, is_after, quoted
 from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
 from binlog_kaitai.spark.state import META, NO_KEY, fold
@@ -80,15 +80,21 @@ class LakeTables:
             raise UsageError(f"{name}: {error}") from error
 
     def changes(self, name: str) -> DataFrame:
-        """The changes that make up a table, with the columns of all its definitions."""
-        parts = [part for one in self._lineage.segments(name) if (part := self._segment(one)) is not None]
+        """The changes that make up a table, with the columns of all its definitions.
+
+        Columns have the names that they have now, also in changes from before they were renamed.
+        """
+        renames = self._lineage.renames(name)
+        segments = self._lineage.segments(name)
+        parts = [part for one in segments if (part := self._segment(one, renames)) is not None]
         if not parts:
             raise UsageError(f"{name} has no changes")
         return joined(parts)
 
-    def _segment(self, segment: Segment) -> DataFrame | None:
+    def _segment(self, segment: Segment, renames: Sequence[Rename]) -> DataFrame | None:
         folder = self._lake.folder / "changes" / segment.table
-        parts = [self._read(paths) for paths in by_schema(folder.rglob("*.parquet"))]
+        files = by_schema(folder.rglob("*.parquet"))
+        parts = [part for paths in files for part in with_new_names(self._read(paths), renames)]
         if not parts:
             return None
         found = joined(parts)
@@ -125,6 +131,48 @@ class LakeTables:
         if last is None or last["place"] is None:
             raise UsageError(f"{self._lake.folder} has no transaction at or before {as_of}")
         return Place(*last["place"])
+
+
+def with_new_names(changes: DataFrame, renames: Sequence[Rename]) -> Iterator[DataFrame]:
+    """The same changes under the names that columns have after all renames: a frame for each naming."""
+    own = [name for name in changes.columns if name not in (*META, ABSENT, _BATCH, _PIECE)]
+    namings = [_naming(own, renames[number:]) for number in range(len(renames) + 1)]
+    place, begin = f.struct(*map(quoted, _BY_LOG[:3])), 0
+    for end in range(1, len(namings) + 1):
+        if end < len(namings) and namings[end] == namings[begin]:
+            continue
+        found, names = changes, namings[begin]
+        if begin > 0:
+            found = found.where(place > _literal(renames[begin - 1].place))
+        if end < len(namings):
+            found = found.where(place < _literal(renames[end - 1].place))
+        yield _renamed(found, names)
+        begin = end
+
+
+def _naming(own: Sequence[str], renames: Sequence[Rename]) -> dict[str, str]:
+    """The new names of columns. One that was dropped before another got its name has a `_` appended."""
+    names = {name: name for name in own}
+    for rename in renames:
+        found = {name: rename.names.get(now.lower(), now) for name, now in names.items()}
+        given = {new.lower() for name, new in found.items() if new != names[name]}
+        for name, now in names.items():
+            if found[name] == now:  # this statement renames another column to this name
+                while found[name].lower() in given:
+                    found[name] += "_"
+        names = found
+    return names
+
+
+def _renamed(changes: DataFrame, names: Mapping[str, str]) -> DataFrame:
+    if all(old == new for old, new in names.items()):
+        return changes
+    columns = [quoted(name).alias(names.get(name, name)) for name in changes.columns if name != ABSENT]
+    if ABSENT in changes.columns:
+        pairs = [f.lit(text) for pair in names.items() for text in pair]
+        new_name = f.create_map(*pairs)
+        columns.append(f.transform(ABSENT, lambda name: new_name[name]).alias(ABSENT))
+    return changes.select(*columns)
 
 
 def is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:

@@ -63,6 +63,29 @@ def test_a_step_that_was_planned_before_is_done_on_the_other_server(tmp_path: Pa
     assert len(read) > 4
 
 
+def test_the_era_counts_servers_not_logs(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, first in ((old, 149), (new, 1)):
+        folder.mkdir()
+        for number, path in enumerate(ROTATED, first):
+            shutil.copy(path, folder / f"binlog.{number:06}")
+    follower = Follower([str(old)])
+    start = follower.earliest()
+    middle = follower.advance(start, max_files=2)
+    assert {span.era for span in follower.spans(start, middle)} == {0}
+    there = Follower([str(new)])
+    end = there.advance(middle)
+    assert {span.era for span in there.spans(middle, end)} == {1}
+    assert Checkpoint.of(end.as_dict()).era == 1
+    # The same server goes on, and so does a later run.
+    assert there.advance(end) == end
+    # Smaller numbers of the same series, as after a server was set up anew in the same place.
+    for name in ("binlog.000149", "binlog.000150", "binlog.000151"):
+        (old / name).unlink()
+    shutil.copytree(new, old, dirs_exist_ok=True)
+    assert Follower([str(old)]).advance(middle).era == 1
+
+
 def test_logs_that_moved_keep_their_names(tmp_path: Path) -> None:
     checkpoint = Follower([str(ROTATED[0].parent)]).place({"file": ROTATED[2].name, "position": 4})
     for path in ROTATED:

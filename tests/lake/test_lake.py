@@ -72,12 +72,13 @@ def opened(folder: Path, kind: str = "parquet") -> Lake:
     return lake
 
 
-def rows(folder: Path) -> Counter[str]:
-    """The rows below a folder, whichever files and columns they are in."""
+def rows(folder: Path, without: str = "") -> Counter[str]:
+    """The rows below a folder, whichever files and columns they are in, but for one column."""
     found: Counter[str] = Counter()
     for path in sorted(folder.rglob("*.parquet")):
         for row in ds.dataset(path).to_table().to_pylist():
             row.pop("log_date", None)
+            row.pop(without, None)
             found[repr([(name, str(value)) for name, value in row.items() if value is not None])] += 1
     return found
 
@@ -103,7 +104,8 @@ def test_a_lake_is_what_export_writes(case: str, tmp_path: Path) -> None:
     names = sorted(path.name for path in (tmp_path / "export").iterdir())
     assert sorted(path.name for path in (lake.folder / "changes").iterdir()) == names
     for name in names:
-        assert rows(lake.folder / "changes" / name) == rows(tmp_path / "export" / name), name
+        found = rows(lake.folder / "changes" / name, without="_sequence")
+        assert found == rows(tmp_path / "export" / name), name
 
 
 @pytest.mark.parametrize("left", sample([0, 1, 2, 9, 10, 11, 12, 23, 30, 37], 3))

@@ -45,6 +45,28 @@ def test_a_renamed_table_keeps_its_rows() -> None:
     assert lineage.keys["d.old"] == ["id"]
 
 
+def columns_renamed(position: int, table: str, **names: str) -> dict[str, Any]:
+    key = {"schema_name": "d", "table_name": table}
+    return {"position": position, "kind": "columns_renamed", "columns": [*names.items()], **key}
+
+
+def test_renamed_columns_follow_their_table() -> None:
+    steps = (
+        columns_renamed(10, "a", id="key", X="y"),
+        renamed(20, "a", "b"),
+        columns_renamed(30, "b", y="_file"),
+    )
+    lineage = Lineage.of([record(0, a=["id"]), record(1, *steps, b=[])])
+    first, second = lineage.renames("d.b")
+    assert first == (Place(1, 0, 10), {"id": "key", "x": "y"})
+    assert second == (Place(1, 0, 30), {"y": "_file_"})
+    assert lineage.renames("d.a") == []
+    assert lineage.newest["d.b"] == 1
+    early = Lineage.of([record(0, columns_renamed(9, "a", id="key"), a=["id"])])
+    assert early.keys == {"d.a": ["key"]}
+    assert Lineage.of([record(0, columns_renamed(9, "a", id="k"), emptied(10, "a"))]).renames("d.a") == []
+
+
 def test_statements_behind_a_moment_do_not_count() -> None:
     lineage = Lineage.of([record(0, emptied(50, "a"), a=["id"])], until=Place(0, 0, 40))
     assert lineage.segments("d.a") == [Segment("d.a")]

@@ -60,6 +60,25 @@ def test_a_table_is_a_filter_where_a_view_is_chosen(spark: SparkSession) -> None
             assert found == expected.num_rows
 
 
+@pytest.mark.spark
+def test_tables_are_chosen_by_patterns(spark: SparkSession) -> None:
+    reader = spark.read.format("binlog").option("view", "changes")
+    for text in ("t.*, !t.b", r'["/t\\.[ac]/"]', "!t.b"):
+        found = reader.option("tables", text).load(str(FOLDER)).select("table").distinct().collect()
+        assert [row.table for row in found] == ["a"], text
+
+
+def test_what_tables_may_be() -> None:
+    for text in ('["a.b", 1]', "[", "orders", "/(/"):
+        with pytest.raises(UsageError):
+            ReadOptions.parse({"path": "x", "tables": text})
+    with pytest.raises(UsageError, match="either table or tables"):
+        ReadOptions.parse({"path": "x", "tables": "a.b", "table": "a.b"})
+    with pytest.raises(UsageError, match="several tables have no common schema"):
+        ReadOptions.parse({"path": "x", "table": "a.*"})
+    assert ReadOptions.parse({"path": "x", "tables": "a.b"}).table is None
+
+
 def test_there_is_an_option_for_every_filter() -> None:
     assert {python for python, _ in FILTERS.values()} == set(signature(Filters.of).parameters)
 

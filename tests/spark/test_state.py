@@ -63,8 +63,11 @@ def changes(spark: SparkSession) -> DataFrame:
         row += change != "update_postimage"
         file = "/logs/binlog.999999" if at < 6 else "/logs/binlog.1000000"
         time = datetime(2026, 1, 1, at, tzinfo=UTC)
-        rows.append((change, time, file, 100, row, f"0-1-{at}", 1, time, key, value))
-    types = ["string", "timestamp", "string", "long", "long", "string", "long", "timestamp", "int", "string"]
+        image = int(change in ("insert", "update_postimage"))
+        sequence = f"10.{len(file) - 13}{file[13:]}.3100.{len(str(row))}{row}.{image}"
+        rows.append((change, time, file, 100, row, f"0-1-{at}", 1, time, sequence, key, value))
+    types = ["string", "timestamp", "string", "long", "long", "string", "long", "timestamp", "string"]
+    types += ["int", "string"]
     names = (*META, "id", "the value`s")
     listed = ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in zip(names, types, strict=True))
     return spark.createDataFrame(rows, listed)

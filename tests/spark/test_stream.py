@@ -90,6 +90,22 @@ def test_a_stream_goes_on_in_the_logs_of_another_server(spark: SparkSession, tmp
 
 
 @pytest.mark.spark
+def test_changes_keep_their_order_on_another_server(spark: SparkSession, tmp_path: Path) -> None:
+    old, new, checkpoint = tmp_path / "old", tmp_path / "new", tmp_path / "checkpoint"
+    for folder, shift, paths in ((old, 100, ROTATED[:3]), (new, 0, ROTATED)):
+        folder.mkdir()
+        for number, path in enumerate(paths, 1 + shift):
+            shutil.copy(path, folder / f"binlog.{number:06}")
+    first = stream(spark, old, checkpoint, view="changes")
+    second = stream(spark, new, checkpoint, view="changes", splitSize=400)
+    before, after = (pa.concat_tables(tables)["_sequence"].to_pylist() for tables in (first, second))
+    assert max(before) < min(after)
+    assert sorted(rows(first + second, "after")) == sorted(
+        rows([bk.read_changes(ROTATED).read_all()], "after")
+    )
+
+
+@pytest.mark.spark
 def test_a_purged_log_ends_the_stream(spark: SparkSession, tmp_path: Path) -> None:
     logs, checkpoint = tmp_path / "logs", tmp_path / "checkpoint"
     logs.mkdir()

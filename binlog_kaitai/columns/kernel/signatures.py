@@ -77,6 +77,9 @@ _TABLE = {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",
         "read_columns": "u1[] i8[] i8 i8[,] i8[] u1[]* u2[]* u4[]* u8[]* i4[]* i8[]* i8[,]*",
     },
+    "binlog_kaitai.columns.rows.sequences": {
+        "put_sequences": "i8[] i8 i8[] i8[] i8[] b1[] u1[]* i4[]*",
+    },
     "binlog_kaitai.columns.rows.string_kernels": {
         "copy_members": "u1[] i8[] i4[] i4[] u1[]*",
         "measure": "u1[] i8[] i8 i8 i8 i8[]*",

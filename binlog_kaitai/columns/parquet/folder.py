@@ -12,7 +12,7 @@ from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.columns.parquet.encoding import parquet_options, with_one_dictionary
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.views.change_batches import table_batches_of
-from binlog_kaitai.columns.views.change_schemas import table_schema
+from binlog_kaitai.columns.views.change_schemas import exported_schema
 from binlog_kaitai.errors import writing_to
 
 #: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.
@@ -128,7 +128,7 @@ def write_changes(
     counts = {} if counts is None else counts
     try:
         for page in pages:
-            for table, batch in table_batches_of(page, table_schema, zero_dates):
+            for table, batch in table_batches_of(page, exported_schema, zero_dates):
                 name = folder_name(table.key)
                 writer = writers.pop(name, None) or PartWriter(folder / name)
                 writers[name] = writer  # the last one is the newest used

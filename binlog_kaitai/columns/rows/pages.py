@@ -25,6 +25,7 @@ from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commit_times import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.origins import Origins
+from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
@@ -59,6 +60,8 @@ class RowsPage:
         Number of the first event of the block at or after a stop, or damage; else the number of its events.
     origins : dict of Column
         JSON values of each event of the block, of the names in `Origins` that were asked for.
+    era : int
+        See `columns.rows.sequences`.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class RowsPage:
         wanted: NDArray[np.bool_],
         limit: int,
         origins: dict[str, Column],
+        era: int,
     ) -> None:
         self.block = block
         self.images = images
@@ -84,6 +88,7 @@ class RowsPage:
         self.wanted = wanted
         self.limit = limit
         self.origins = origins
+        self.era = era
 
     @cached_property
     def headers(self) -> Gathered:
@@ -160,6 +165,8 @@ class RowsPages:
         Names of what pages say about where each event comes from, see `Origins`.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
+    era
+        That of the logs in the column `_sequence`; by default it follows from the names of the logs.
 
     Attributes
     ----------
@@ -180,6 +187,7 @@ class RowsPages:
         follows_xa: bool = True,
         origins: Iterable[str] = (),
         progress: Callable[[Source, int], object] = lambda source, position: None,
+        era: int | None = None,
     ) -> None:
         self.sources = resolve(source)
         self.ends: list[End] = []
@@ -193,6 +201,7 @@ class RowsPages:
         self._prepared = Prepared() if is_whole else None
         self._origins = frozenset(origins)
         self._progress = progress
+        self._era = era_of(one.name for one in self.sources) if era is None else era
 
     def __iter__(self) -> Iterator[RowsPage]:
         given = self._definitions
@@ -257,7 +266,9 @@ class RowsPages:
         if selection.has_names:
             chosen = self._by_name(images, chosen)
         origins = state.origins.columns(block, pool)
-        page = RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted, limit, origins)
+        page = RowsPage(
+            block, images, chosen, pool, column, times, first_numbers, wanted, limit, origins, self._era
+        )
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)
         if len(chosen) or self._every_block:

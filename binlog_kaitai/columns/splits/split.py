@@ -23,12 +23,14 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions
+from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_before
 from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
 from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.columns.views.changes import json_batches, typed_batches
+from binlog_kaitai.columns.views.ddl import DDL_SCHEMA, ddl_batches, pages_of_ddl
 from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.core.filters import Filters
@@ -43,7 +45,12 @@ from binlog_kaitai.values.schema import is_mariadb
 #: Like Spark's own default for files, in bytes.
 SPLIT_SIZE = 128 << 20
 
-VIEWS = {"events": EVENTS_SCHEMA, "transactions": TRANSACTIONS_SCHEMA, "changes": CHANGES_SCHEMA}
+VIEWS = {
+    "events": EVENTS_SCHEMA,
+    "transactions": TRANSACTIONS_SCHEMA,
+    "changes": CHANGES_SCHEMA,
+    "ddl": DDL_SCHEMA,
+}
 
 
 class LogFile(NamedTuple):
@@ -88,6 +95,8 @@ class Split:
         Transactions begin, or the log ends, at just these offsets: nothing has to be found.
     is_last_file : bool
         There is no later log.
+    era : int
+        That of its changes in the column `_sequence`, see `columns.rows.sequences`.
     """
 
     file: LogFile
@@ -96,6 +105,7 @@ class Split:
     stop: int | None
     is_exact: bool = False
     is_last_file: bool = True
+    era: int = 0
 
 
 def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[LogFile]:
@@ -142,10 +152,11 @@ def plan(
 
 def divide(files: Sequence[LogFile], split_size: int = SPLIT_SIZE) -> list[Split]:
     """The same of listed files."""
-    return [split for number in range(len(files)) for split in _divide(files, number, split_size)]
+    era = era_of(file.path for file in files)
+    return [split for number in range(len(files)) for split in _divide(files, number, split_size, era)]
 
 
-def _divide(files: Sequence[LogFile], number: int, split_size: int) -> list[Split]:
+def _divide(files: Sequence[LogFile], number: int, split_size: int, era: int) -> list[Split]:
     file, is_last = files[number], number == len(files) - 1
     count = max(round(file.size / split_size), 1) if split_size > 0 else 1
     if count > 1 and not file.is_divisible:
@@ -154,7 +165,7 @@ def _divide(files: Sequence[LogFile], number: int, split_size: int) -> list[Spli
     starts = [number_in_file * split_size for number_in_file in range(count)]
     stops = [*starts[1:], None]
     return [
-        Split(file, number, start, stop, is_last_file=is_last)
+        Split(file, number, start, stop, is_last_file=is_last, era=era)
         for start, stop in zip(starts, stops, strict=True)
     ]
 
@@ -199,7 +210,7 @@ def read_part(
     Parameters
     ----------
     view
-        ``"events"``, ``"transactions"``, or ``"changes"``: as JSON, or with `schema` typed.
+        ``"events"``, ``"transactions"``, ``"ddl"``, or ``"changes"``: as JSON, or with `schema` typed.
     table
         As `Filters.of` takes it.
     schema
@@ -246,12 +257,17 @@ def read_part(
             definitions=OneSeries(known()),
             verify_checksums=verify_checksums,
         )
+    elif view == "ddl":
+        chosen = Filters.of(**filters)
+        pages = pages_of_ddl(source, chosen, verify_checksums=verify_checksums, era=split.era)
+        yield from ddl_batches(pages, chosen, known())
     else:
         pages = RowsPages(
             source,
             Filters.of(table=table, **filters),
             definitions=known(),
             verify_checksums=verify_checksums,
+            era=split.era,
         )
         if schema is None:
             yield from json_batches(pages)

@@ -60,7 +60,7 @@ def _fitted(
 def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema) -> pa.RecordBatch:
     """Rows of one table as a batch of a schema; raises `CellError` with the column in its error."""
     columns, own = (
-        meta_columns(page, found.events, found.numbers, schema.names),
+        meta_columns(page, found.events, found.numbers, _is_given(found.changes), schema.names),
         own_columns(table.schema, schema),
     )
     used = [own[name] for name in schema.names if name in own]
@@ -79,6 +79,11 @@ def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: 
         elif field.name not in columns:
             columns[field.name] = pa.nulls(len(found.events), field.type)
     return joined_columns(columns, len(found.events), schema)
+
+
+def _is_given(changes: Any) -> Any:
+    """Whether images give a row its content, by the numbers of their changes."""
+    return (changes == INSERT) | (changes == AFTER)
 
 
 def joined_columns(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa.RecordBatch:
@@ -154,7 +159,7 @@ def reader_batches(
 
     def batch(schema: pa.Schema) -> pa.RecordBatch:
         events = np.full(len(images), index, dtype=np.int64)
-        columns = meta_columns(page, events, np.array(numbers), schema.names)
+        columns = meta_columns(page, events, np.array(numbers), _is_given(np.array(changes)), schema.names)
         own = own_columns(table.schema, schema)
         for field in schema:
             if (column := own.get(field.name)) is not None:

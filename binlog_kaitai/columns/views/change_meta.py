@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
+from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import of_numbers
 from binlog_kaitai.columns.rows.pages import RowsPage
+from binlog_kaitai.columns.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.columns.rows.walk import find_runs, spread
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.columns.views.change_schemas import TIME
@@ -29,10 +30,12 @@ def change_types(changes: Bytes) -> Any:
     return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
 
 
-def meta_columns(page: RowsPage, of_rows: Ints, numbers: Ints, names: Iterable[str]) -> dict[str, Any]:
+def meta_columns(
+    page: RowsPage, of_rows: Ints, numbers: Ints, is_given: Bools, names: Iterable[str]
+) -> dict[str, Any]:
     """Those of some columns that say where rows come from, of :data:`META_FIELDS` all but the first.
 
-    Takes each row's event and its number in that.
+    Takes each row's event and its number in that, and whether its image gives a row its content.
     """
     # The rows of an event stand together: what is true of an event is spread over its rows.
     limits = np.empty(len(of_rows) + 1, dtype=np.int64)
@@ -51,6 +54,11 @@ def meta_columns(page: RowsPage, of_rows: Ints, numbers: Ints, names: Iterable[s
         codes, texts = _gtids(page, events)
         return named(np.repeat(codes, np.diff(limits)), texts)
 
+    def sequence() -> Any:
+        eras = page.commit_times[events] if page.era == BY_COMMIT else np.full(len(events), page.era)
+        positions = page.block.positions[events]
+        return sequences(eras, page.block.file, positions, limits, page.numbered(of_rows, numbers), is_given)
+
     columns: dict[str, Callable[[], Any]] = {
         "_commit_timestamp": lambda: over_rows(page.commit_times[events], TIME),
         "_file": lambda: named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
@@ -59,6 +67,7 @@ def meta_columns(page: RowsPage, of_rows: Ints, numbers: Ints, names: Iterable[s
         "_gtid": gtids,
         "_server_id": lambda: over_rows(page.headers.numbers("server_id")[in_images]),
         "_timestamp": lambda: over_rows(page.headers.numbers("timestamp")[in_images] * _SECOND, TIME),
+        "_sequence": sequence,
     }
     return {name: columns[name]() for name in names if name in columns}
 

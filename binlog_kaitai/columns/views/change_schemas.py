@@ -14,11 +14,12 @@ from binlog_kaitai.values.schema import Column, NameSource, Schema
 TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
 
-#: The column that says what happened to a row.
-CHANGE_TYPE = "_change_type"
+#: The columns that say what happened to a row, and when among all changes.
+CHANGE_TYPE, SEQUENCE = "_change_type", "_sequence"
 
 #: What comes before the table's own columns. `_row` is the number of a row at its position, from 0: in the
 #: event, or among the rows of all events in a transaction payload. Both images of an update have the same.
+#: `_sequence` differs for them: by it, images are in the order of the log, see `columns.rows.sequences`.
 META_FIELDS = (
     pa.field(CHANGE_TYPE, _NAME, nullable=False),
     pa.field("_commit_timestamp", TIME, nullable=False),
@@ -28,6 +29,7 @@ META_FIELDS = (
     pa.field("_gtid", _NAME),
     pa.field("_server_id", pa.int64(), nullable=False),
     pa.field("_timestamp", TIME, nullable=False),
+    pa.field(SEQUENCE, pa.string(), nullable=False),
 )
 
 #: Stands behind the columns of a table where a caller asks for it: the names of those that an image does not
@@ -60,12 +62,17 @@ def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Col
     spelled = {name.lower(): name for name in schema.names} if schema else {}
     found: dict[str, Column] = {}
     for column in table.columns:
-        name = untaken_name(plain(column.name), _TAKEN)
+        name = own_name(column.name)
         while name.lower() in found:
             name += "_"
         found[name.lower()] = column
         spelled.setdefault(name.lower(), name)
     return {spelled[key]: column for key, column in found.items()}
+
+
+def own_name(name: str) -> str:
+    """What a column of a table is called here."""
+    return untaken_name(plain(name), _TAKEN)
 
 
 def check_schema(table: Schema, schema: pa.Schema) -> None:
@@ -100,6 +107,11 @@ def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
     columns = own_columns(table.schema).items()
     own = [pa.field(name, arrow_type(column, zero_dates)) for name, column in columns]
     return pa.schema([*META_FIELDS, *own])
+
+
+def exported_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
+    """The same for an export, which does without `_sequence`: its cost is that of several other columns."""
+    return pa.schema([field for field in table_schema(table, zero_dates) if field.name != SEQUENCE])
 
 
 def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:

@@ -194,7 +194,7 @@ def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[
     codes = page.images.table_of[objects.events].astype(np.int32)
     texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]
     return {
-        **meta_columns(page, objects.events, objects.numbers, names),
+        **meta_columns(page, objects.events, objects.numbers, objects.is_given, names),
         "schema": named(codes, texts[0]),
         "table": named(codes, texts[1]),
         "before": objects.before,

@@ -54,6 +54,7 @@ _MAX_ROWS = 1 << 14
 
 #: The words of changes, and the number of each by what its first image is.
 CHANGE_NAMES = list(CHANGES.values())
+_DELETED = CHANGE_NAMES.index(CHANGES[DELETE])
 _NUMBERS = np.array(
     [CHANGE_NAMES.index(CHANGES.get(kind, CHANGE_NAMES[0])) for kind in range(4)], dtype=np.int32
 )
@@ -81,6 +82,11 @@ class Objects(NamedTuple):
     changes: NDArray[np.int32]
     before: Any
     after: Any
+
+    @property
+    def is_given(self) -> NDArray[np.bool_]:
+        """Whether the row is there after each change."""
+        return np.not_equal(self.changes, _DELETED)
 
     def taken(self, rows: Any) -> Objects:
         """Some of the rows."""

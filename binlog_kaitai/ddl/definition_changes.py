@@ -1,0 +1,214 @@
+"""What each statement of a log does to definitions: the tables before and after it, and what it renames."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from binlog_kaitai.ddl.definitions import Definitions
+from binlog_kaitai.ddl.first_words import may_matter_bytes, may_truncate
+from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError
+from binlog_kaitai.ddl.model import TableDefinition
+from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
+from binlog_kaitai.ddl.statements import (
+    AlterTable,
+    ChangeDatabase,
+    CreateTable,
+    DropTables,
+    Name,
+    RenameTables,
+    Statement,
+    TruncateTable,
+    read_statement,
+)
+from binlog_kaitai.ddl.store import Session
+from binlog_kaitai.errors import BinlogError
+
+
+class Kind(StrEnum):
+    """What a statement does. One that cannot be parsed is ``unreadable``."""
+
+    CREATE_TABLE = "create_table"
+    ALTER_TABLE = "alter_table"
+    RENAME_TABLE = "rename_table"
+    DROP_TABLE = "drop_table"
+    TRUNCATE_TABLE = "truncate_table"
+    CREATE_DATABASE = "create_database"
+    ALTER_DATABASE = "alter_database"
+    DROP_DATABASE = "drop_database"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class DefinitionChange:
+    """What a statement does to one table, or to a database.
+
+    Attributes
+    ----------
+    schema_name, table_name : str
+        By the name before the statement; no table name for a database.
+    new_schema_name, new_table_name : str or None
+        The name after it, if that is another one.
+    before, after : TableDefinition or None
+        None where there is no table, or nothing is known of it.
+    renamed : tuple of (str, str)
+        Columns that have other names after it: the old and the new one of each.
+    """
+
+    kind: Kind
+    schema_name: str
+    table_name: str | None
+    new_schema_name: str | None = None
+    new_table_name: str | None = None
+    before: TableDefinition | None = None
+    after: TableDefinition | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
+
+
+def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
+    """What the statement of an event does, by the event's body; the definitions are brought up to date.
+
+    Temporary tables and statements that find the table there already (IF NOT EXISTS) change nothing.
+    """
+    if isinstance(body, BinlogError):
+        definitions.observe_query(body)
+        return [DefinitionChange(Kind.UNREADABLE, "", None)]
+    schema: str = body.schema_name
+    try:
+        query: bytes = body.query
+        if not (may_matter_bytes(query) or may_truncate(query)) or is_half_done(body):
+            return []
+        session, text = session_of(body), text_of(body)
+        statement = None if text is None else read_statement(text, session.sql_mode)
+        if text is not None and statement is None:
+            return []
+    except (UnreadableError, RecursionError, zlib.error):
+        session, statement = Session(), None
+    if statement is None:
+        definitions.observe_query(body)
+        return [DefinitionChange(Kind.UNREADABLE, schema, None)]
+    definitions.of("", "")  # those of a log's part are found when they are asked for
+    found = list(_planned(statement, schema, session, definitions))
+    definitions.observe_query(body)
+    return [_with_result(one, definitions) for one in found]
+
+
+def _with_result(one: DefinitionChange, definitions: Definitions) -> DefinitionChange:
+    """The same with the definition after the statement."""
+    if one.table_name is None or one.kind in (Kind.DROP_TABLE, Kind.RENAME_TABLE):
+        return one
+    schema, table = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
+    values = {name: getattr(one, name) for name in DefinitionChange.__dataclass_fields__}
+    return DefinitionChange(**{**values, "after": definitions.of(schema, table)})
+
+
+def _planned(
+    statement: Statement, schema: str, session: Session, definitions: Definitions
+) -> Iterator[DefinitionChange]:
+    """What is known before the statement has taken effect."""
+
+    def is_temporary(name: Name) -> bool:
+        return (session.thread_id, _key(name, schema)) in definitions.state[0].temporary
+
+    def known(name: Name) -> TableDefinition | None:
+        return definitions.of(*_key(name, schema))
+
+    match statement:
+        case CreateTable():
+            before = known(statement.name)
+            is_there = statement.only_if_new and (before is not None or not session.has_changed)
+            if not statement.is_temporary and not is_there:
+                yield DefinitionChange(Kind.CREATE_TABLE, *_key(statement.name, schema), before=before)
+        case AlterTable() if not is_temporary(statement.name):
+            yield _of_alter(statement, schema, known(statement.name))
+        case RenameTables():
+            yield from _of_renames(statement.pairs, schema, definitions)
+        case DropTables():
+            for name in statement.names:
+                if not is_temporary(name):
+                    yield DefinitionChange(Kind.DROP_TABLE, *_key(name, schema), before=known(name))
+        case TruncateTable() if not is_temporary(statement.name):
+            before = known(statement.name)
+            yield DefinitionChange(Kind.TRUNCATE_TABLE, *_key(statement.name, schema), before=before)
+        case ChangeDatabase():
+            if not (statement.only_if_new and not session.has_changed):
+                yield _of_database(statement, schema)
+
+
+def _of_database(statement: ChangeDatabase, schema: str) -> DefinitionChange:
+    name, new = statement.name or schema, statement.new_name
+    if new is not None:
+        return DefinitionChange(Kind.ALTER_DATABASE, name, None, new)
+    kind = Kind.DROP_DATABASE if statement.is_dropped else Kind.ALTER_DATABASE
+    return DefinitionChange(Kind.CREATE_DATABASE if statement.is_created else kind, name, None)
+
+
+def _of_renames(
+    pairs: Sequence[tuple[Name, Name]], schema: str, definitions: Definitions
+) -> Iterator[DefinitionChange]:
+    """A statement may move a table twice, or swap two."""
+    moved: dict[tuple[str, str], TableDefinition | None] = {}
+    for old, new in pairs:
+        key, target = _key(old, schema), _key(new, schema)
+        table = moved.pop(key) if key in moved else definitions.of(*key)
+        moved[target] = table
+        yield DefinitionChange(Kind.RENAME_TABLE, *key, *target, before=table, after=table)
+
+
+def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None) -> DefinitionChange:
+    key, renamed = _key(statement.name, schema), []
+    new: tuple[str, str] | tuple[None, None] = (None, None)
+    for clause in statement.clauses:
+        try:
+            if (columns := renamed_in(clause)) is not None:
+                if before is None or before.find(columns[0]) is not None:
+                    renamed.append(columns)
+            elif (name := new_name_in(clause)) is not None:
+                new = _key(name, schema)
+        except UnreadableError:
+            pass  # the definition after the statement is unknown then
+    return DefinitionChange(Kind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
+
+
+def new_name_in(clause: Sequence[Token]) -> Name | None:
+    """The new name that a clause of ALTER TABLE gives to the table.
+
+    Raises
+    ------
+    UnreadableError
+        There is no name.
+    """
+    cursor = Cursor(clause)
+    if not cursor.skip("RENAME") or cursor.keyword() in ("COLUMN", "INDEX", "KEY"):
+        return None
+    cursor.skip_one("TO", "AS", "=")
+    return cursor.dotted_name()
+
+
+def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:
+    """The old and the new name of the column that a clause of ALTER TABLE renames.
+
+    Raises
+    ------
+    UnreadableError
+        There is no name.
+    """
+    cursor = Cursor(clause)
+    is_change = cursor.skip("CHANGE")
+    if not is_change and not cursor.skip("RENAME", "COLUMN"):
+        return None
+    if is_change:
+        cursor.skip("COLUMN")
+    cursor.skip("IF", "EXISTS")
+    old = cursor.dotted_name()[-1]
+    if not is_change:
+        cursor.skip("TO")
+    new = cursor.dotted_name()[-1]
+    return None if old == new else (old, new)
+
+
+def _key(name: Name, schema: str) -> tuple[str, str]:
+    return (name[-2] if len(name) > 1 else schema, name[-1])
