@@ -1,4 +1,4 @@
-"""CRC32 of many short ranges of bytes: eight bytes at a time, by tables, where a call costs more."""
+"""CRC32 of many short ranges, eight bytes at a time with tables; a call of zlib would cost more per range."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.columns.kernel.byte_kernels import read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: The polynomial of CRC32, its lowest term in the highest bit.
+#: The CRC32 polynomial, with its lowest term in the highest bit.
 _POLYNOMIAL = np.uint32(0xEDB88320)
 
-#: Calls are faster for ranges that are longer on average.
+#: For ranges that are longer on average, calls of zlib are faster.
 _SHORT = 1 << 10
 
 _BYTE = np.uint64(255)
@@ -22,7 +22,7 @@ _8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * count) for count in range(1, 8
 
 
 def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
-    """The CRC32 of each range of bytes, all of which must be inside, as a uint32 array."""
+    """CRC32 of each range, as a uint32 array; the ranges must be within the array."""
     out = np.empty(len(starts), dtype=np.uint32)
     size = int((ends - starts).sum())
     if size > _SHORT * len(starts):
@@ -40,7 +40,7 @@ def _by_calls(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
 
 @kernel
 def _put_crc32s(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
-    """What lies outside `data` has the sum 0."""
+    """Write the CRC32 of each range; 0 for ranges outside `data`."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
         out[index] = 0
@@ -68,7 +68,7 @@ def _put_crc32s(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> Non
 
 @cache
 def _tables() -> Any:
-    """What each byte becomes when it is moved on by 1 to 8 bytes, uint32 of shape (8, 256)."""
+    """Each byte value shifted by 1 to 8 bytes, uint32 of shape (8, 256)."""
     values = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         values = np.where(values & 1, _POLYNOMIAL, 0).astype(np.uint32) ^ (values >> np.uint32(1))

@@ -1,7 +1,7 @@
-"""Events too long to be held: seen in their file, through the system's memory of it.
+"""Memory-mapped events, for events too long to hold in memory.
 
-An array over a mapped file reads like any other, and takes memory for the pages that are in use. The system
-takes them back when it needs them; who goes through all of them gives them back piece by piece.
+A mapped file is used like any other array and occupies memory only for the pages in use. The system reclaims
+them when needed; callers that traverse a whole event release its pages piece by piece.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.sources.layer import is_regular_file
 
-#: Longer events are looked at in their file, in bytes.
+#: Events longer than this are mapped, in bytes.
 LONG = 32 << 20
 
-#: As much of an event is in use at a time, in bytes.
+#: Size of the pieces in which a mapped event is processed, in bytes.
 PIECE = 4 << 20
 
 
 class Mapped(NamedTuple):
-    """Bytes of a file as an array (uint8), which begin `start` bytes into it."""
+    """Bytes of a file as an array (uint8), starting at offset `start`."""
 
     data: Any
     start: int
 
 
 def bytes_remaining(stream: Any) -> int | None:
-    """How many bytes of a file lie behind what was read of it; None of other streams.
+    """Number of unread bytes of a file; None for other streams.
 
-    Of a part of a file (`Limited`) those of the part count.
+    For a part of a file (`Limited`), the bytes of that part count.
     """
     with suppress(OSError, ValueError):
         file = _file(stream)
@@ -46,14 +46,14 @@ def bytes_remaining(stream: Any) -> int | None:
 
 
 def map_next(stream: Any, have: int, size: int) -> Mapped | None:
-    """The next `size` bytes of a file, of which `have` have been read already; it goes on behind them.
+    """Map the next `size` bytes of a file, of which `have` have been read; the stream continues after them.
 
-    The caller knows that they are there. None where the system does not map them.
+    The bytes must exist. Returns None if the system cannot map them.
     """
     with suppress(OSError, ValueError, OverflowError):
         begin = stream.tell() - have
         start = begin % mmap.ALLOCATIONGRANULARITY
-        # Copied on writing: kernels are compiled for arrays that can be written.
+        # Mapped copy-on-write, because kernels are compiled for writable arrays.
         view = mmap.mmap(stream.fileno(), start + size, access=mmap.ACCESS_COPY, offset=begin - start)
         stream.seek(begin + size)
         return Mapped(np.frombuffer(view, dtype=np.uint8), start)
@@ -67,7 +67,7 @@ def _file(stream: Any) -> io.FileIO | None:
 
 
 def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
-    """A range of an array, piece by piece: of a mapped one little is in memory at a time."""
+    """A range of an array in pieces, so that only a little of a mapped array is in memory at a time."""
     view = memoryview(data)
     for at in range(start, end, PIECE):
         after = min(at + PIECE, end)
@@ -76,7 +76,7 @@ def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
 
 
 def crc32_in_pieces(data: Any, start: int, end: int) -> int:
-    """The CRC32 of a range of an array, by pieces."""
+    """CRC32 of a range of an array, computed in pieces."""
     if end - start <= PIECE:
         return crc32(memoryview(data)[start:end])
     crc = 0
@@ -86,7 +86,7 @@ def crc32_in_pieces(data: Any, start: int, end: int) -> int:
 
 
 def give_back(data: Any, start: int, end: int) -> None:
-    """Let go the memory of a range of an array, if it is mapped; the bytes stay what they are."""
+    """Release the memory of a range of a mapped array; its content does not change."""
     if end - start < mmap.PAGESIZE or not hasattr(mmap, "MADV_DONTNEED"):
         return
     owner = data
