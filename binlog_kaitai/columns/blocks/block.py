@@ -206,7 +206,7 @@ class Block:
         return None if place is None else self.header_length + place
 
     def numbers_at(self, rows: Any, offset: Any, width: int) -> Any:
-        """Little-endian numbers of `width` bytes at `offset` (one, or one per event) in the given events, uint64."""
+        """Little-endian numbers of `width` bytes at `offset` (one, or one per event) in events, uint64."""
         out = np.empty(len(rows), dtype=np.uint64)
         read_numbers.run(self.data, self.starts[rows] + offset, 0, width, False, out)
         return out

@@ -144,7 +144,7 @@ class AroundDamage:
         return None
 
     def _pass_gaps(self, error: BinlogError | None) -> Iterator[Gap]:
-        """The gap after the current reader's last block, if the log does not end there; reading then continues."""
+        """The gap after the reader's last block, if the log does not end there; reading then continues."""
         reader, tail = self.reader, self.reader.tail
         start = reader.position if error is None or error.position is None else error.position
         if error is None and self._known:

@@ -97,7 +97,7 @@ class PartReader:
     def _past(self, stop: int, tail: Tail, context: Context) -> BinlogError:
         """The error for an event that extends past the start of the next piece.
 
-        If it extends past the end of the log as well, or is not an event, the error is that of a whole-log reader.
+        If it extends past the end of the log too, or is not an event, the error is that for a whole log.
         """
         version, size = context.layout.binlog_version, self._stream.seek(0, io.SEEK_END)
         self._stream.seek(tail.position)

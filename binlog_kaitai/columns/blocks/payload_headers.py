@@ -34,7 +34,7 @@ class PayloadHeaders(NamedTuple):
     Attributes
     ----------
     fits : bool array
-        Which events the other arrays are valid for: those compressed with zstd whose header matches a template.
+        Which events the other arrays are valid for: compressed with zstd, with a header that matches.
     starts, ends
         Range of the compressed bytes in the block.
     payload_sizes, uncompressed_sizes

@@ -28,14 +28,14 @@ _ROOM = 8 << 20
 #: Maximum number of events of a damaged payload per block.
 _BATCH = 1 << 10
 
-#: Converts expanded events to the form that the consumer needs. The second argument holds, for each event, the
-#: number of the event that contains it.
+#: Converts expanded events to the form that the consumer needs. The second argument holds, for each event,
+#: the number of the event that contains it.
 Dress = Callable[[Block, Any], Block]
 
 
 class _Opened(NamedTuple):
-    """Events to insert after event `row`: a block and the numbers of the containing events; then separate blocks, or
-    the error that ends the payload.""""""
+    """Events to insert after event `row`: a block and the numbers of the containing events; then separate
+    blocks, or the error that ends the payload."""
 
     row: int
     small: tuple[Block, Any] | None = None

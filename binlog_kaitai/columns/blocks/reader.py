@@ -129,7 +129,7 @@ class BlockReader:
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
         self._spare: Any = None
         self._error: BinlogError | None = None  # raised after the events before it
-        # Offsets in the buffer: of the next block, of the bytes not framed yet, and of the end of the bytes read.
+        # Offsets in the buffer: of the next block, of the bytes not framed yet, and after the bytes read.
         self._at, self._scanned, self._end = 0, 0, len(peeked)
 
     @classmethod
@@ -265,7 +265,7 @@ class BlockReader:
         return block
 
     def _read_on(self) -> bool:
-        """Read and frame in small steps, while the bytes are in the cache; False if the buffer is full or at the end."""
+        """Read a small step, to frame it while cached; False if the buffer is full or at the end."""
         room = memoryview(self._buffer)[self._end : self._end + _STEP]
         # Some streams do not accept an empty buffer.
         try:
@@ -343,7 +343,7 @@ def _header_offsets() -> tuple[int, int]:
 
 
 def frame_all(name: str, data: Any, layout: Format) -> Block | None:
-    """Events that fill the given bytes as one block; None if the bytes are not complete events of this format.
+    """Events that fill the given bytes, as one block; None if they are not complete events of this format.
 
     A uint8 array becomes the array of the block, without a copy.
     """

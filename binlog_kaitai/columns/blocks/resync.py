@@ -111,10 +111,10 @@ class Search:
         return self._find(start, _Wanted(layout, has_own_positions, is_shifted=False))
 
     def shifted_event(self, start: int, layout: Format) -> int | None:
-        """Like `event`, for logs with bytes lost or inserted earlier: all positions are off by the same distance.
+        """Like `event`, for logs that lost or gained bytes earlier: all positions are off by the same amount.
 
-        Two consecutive events must agree on the distance, unless the second one has no position (MariaDB since
-        11.4, inside transactions).
+        Two consecutive events must agree on the distance, unless the second one has no position (MariaDB
+        since 11.4, inside transactions).
         """
         if layout.binlog_version < 4:
             return None
@@ -130,8 +130,8 @@ class Search:
     def after(self, position: int, context: Context) -> int | None:
         """Offset of the next complete event after a damaged one; None if there is none.
 
-        If the damaged event's header and the bytes at its stated end leave no doubt, this is its end. If bytes
-        were lost or inserted, so that all positions are wrong, it is a shifted event.
+        If the damaged event's header and the bytes at its stated end leave no doubt, this is its end. If
+        bytes were lost or inserted, so that all positions are wrong, it is a shifted event.
         """
         layout, has_own_positions = context.layout, context.has_exact_positions
         self._look_again()
@@ -272,7 +272,7 @@ def _ramp() -> Any:
 
 
 def _may_be(window: Any, start: int, size: int, wanted: _Wanted) -> Any:
-    """Offsets in a window where a header is possible, judged by single bytes; quickly rules out most offsets."""
+    """Offsets in a window where single bytes permit a header; quickly rules out most offsets."""
     version = wanted.layout.binlog_version
     count = max(len(window) - header_length(version) + 1, 0)
     length, after = header_offset("len_event"), header_offset("next_position")

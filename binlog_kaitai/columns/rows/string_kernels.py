@@ -1,4 +1,4 @@
-"""Strings out of row images. All functions are kernels, see `compile`."""
+"""Kernels that read strings from row images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binlog_kaitai.columns.kernel.decoders import length_prefix
 
 @kernel
 def length_at(data: Any, start: int, prefix: int) -> Any:
-    """The length of `prefix` bytes, 1 to 4, at `start`; -1 where the value or its length are not inside."""
+    """The length in `prefix` bytes, 1 to 4, at `start`; -1 if the prefix or the value exceeds the data."""
     if start < 0 or start + prefix > data.shape[0]:
         return -1
     length = length_prefix(data, start, prefix)
@@ -21,9 +21,9 @@ def length_at(data: Any, start: int, prefix: int) -> Any:
 
 @kernel
 def measure(data: Any, starts: Any, prefix: int, least: int, total: int, ends: Any) -> int:
-    """Where each value ends when all stand one behind the other, from `total` on; gives where the last does.
+    """Compute the ends of concatenated values, starting from `total`; returns the last end.
 
-    Values shorter than `least` count as that long.
+    Values shorter than `least` count as `least` bytes.
     """
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
@@ -35,14 +35,14 @@ def measure(data: Any, starts: Any, prefix: int, least: int, total: int, ends: A
 
 @kernel
 def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None:
-    """Copy `data[start : start + length]` to `out` at `place`; all must be inside, with 16 bytes behind it.
+    """Copy `data[start : start + length]` to `out` at `place`, within bounds, with 16 spare bytes after it.
 
-    Those 16 are written to.
+    The spare bytes are overwritten.
     """
     done = 0
     while done < length:
         if start + done + 16 <= data.shape[0]:
-            # Sixteen at once, also past the end: what follows is written later.
+            # Copy sixteen bytes at a time, also past the end; the next value overwrites the excess.
             a = data[start + done : start + done + 16]
             b = out[place + done : place + done + 16]
             a0, a1, a2, a3, a4, a5, a6, a7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
@@ -57,7 +57,7 @@ def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None
 
 @kernel
 def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
-    """Copy the values to their offsets; `out` must be 16 bytes longer than they are."""
+    """Copy the values to their offsets; `out` needs 16 spare bytes."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
         place = np.int64(offsets[index])
@@ -67,9 +67,9 @@ def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> 
 
 @kernel
 def copy_members(texts: Any, limits: Any, numbers: Any, offsets: Any, out: Any) -> None:
-    """Copy texts by their numbers to their offsets; `out` must be 16 bytes longer than they are.
+    """Copy texts, selected by number, to their offsets; `out` needs 16 spare bytes.
 
-    Text `n` is `texts[limits[n] : limits[n + 1]]`, and a negative number none.
+    Text `n` is `texts[limits[n] : limits[n + 1]]`; a negative number selects nothing.
     """
     for index in range(numbers.shape[0]):
         number = np.int64(numbers[index])
@@ -84,7 +84,7 @@ def copy_members(texts: Any, limits: Any, numbers: Any, offsets: Any, out: Any) 
 
 @kernel
 def pad_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
-    """Copy the values to their offsets, with zero bytes up to the next."""
+    """Copy the values to their offsets, padded with zero bytes."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
         place = offsets[index]
@@ -98,7 +98,7 @@ def pad_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> N
 
 @kernel
 def measure_recoded(data: Any, offsets: Any, sizes: Any, out: Any) -> None:
-    """New offsets of strings whose bytes become `sizes[byte]` bytes each."""
+    """Compute offsets of strings whose bytes become `sizes[byte]` bytes each."""
     total = 0
     out[0] = 0
     for index in range(offsets.shape[0] - 1):
@@ -112,14 +112,14 @@ def measure_recoded(data: Any, offsets: Any, sizes: Any, out: Any) -> None:
 
 @kernel
 def recode(data: Any, sizes: Any, texts: Any, out: Any) -> None:
-    """Each byte as the first `sizes[byte]`, of at most four, bytes of `texts[byte]`."""
+    """Translate each byte into the first `sizes[byte]` (at most four) bytes of `texts[byte]`."""
     place = np.uint64(0)
     room = out.shape[0]
     for at in range(data.shape[0]):
         byte = data[at]
         size = sizes[byte]
         if np.int64(place) + 4 <= room:
-            # All four, without a branch: the next byte is written over those that are too many.
+            # Write all four without a branch; the next byte overwrites the excess.
             out[place] = texts[byte, 0]
             out[place + np.uint64(1)] = texts[byte, 1]
             out[place + np.uint64(2)] = texts[byte, 2]

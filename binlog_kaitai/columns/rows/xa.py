@@ -1,7 +1,8 @@
-"""XA transactions whose rows have been read, and which the same logs roll back later.
+"""Detects XA transactions whose rows were read and which the same logs roll back later.
 
-A server logs the rows of an XA transaction when it is prepared; whether it is committed comes later, maybe in
-another log. So a reader that streams can only say afterwards that rows never became true.
+A server logs the rows of an XA transaction when it is prepared. The commit or rollback follows later,
+possibly
+in another log, so a streaming reader can only warn afterwards.
 """
 
 from __future__ import annotations
@@ -21,48 +22,48 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, RolledBackWarning
 
-#: XA statements that end what was prepared, as servers write them.
+#: XA statements that end a prepared transaction, as servers write them.
 END = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',[0-9]+)\s*$", re.IGNORECASE)
 
-#: The longest event of such a statement, and transactions that are named one by one.
+#: Maximum size of the event of such a statement, and maximum number of transactions named in warnings.
 _LONGEST, _MOST_NAMED = 4096, 10
 
 
 class _Prepared(NamedTuple):
-    """A transaction with rows that have been read: the first event of these, and its GTID."""
+    """A transaction with rows that were read: position of the first one, and its GTID."""
 
     place: str
     gtid: str | None
 
 
 def xid_text(body: Any) -> str:
-    """The name of a transaction by its XA_PREPARE_LOG_EVENT, as the server's XA statements have it."""
+    """The name of a transaction in an XA_PREPARE_LOG_EVENT, in the format of the server's XA statements."""
     return f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
 
 
 class Prepared:
-    """Follows the XA transactions of logs, block by block, with little work for blocks that have none."""
+    """Tracks the XA transactions of logs, block by block, at little cost for blocks without any."""
 
     def __init__(self) -> None:
-        self._first: str | None = None  # the first event with wanted rows of the transaction at hand
+        self._first: str | None = None  # first selected rows event of the current transaction
         self._prepared: dict[str, _Prepared] = {}
         self._rolled_back: list[tuple[str, _Prepared, str]] = []
 
     def begin(self) -> None:
-        """The next log begins, with no transaction open."""
+        """Start the next log, with no open transaction."""
         self._first = None
 
     def see(self, block: Block, chosen: NDArray[np.int64], limit: int, gtid_of: Any) -> None:
-        """Take in the next block.
+        """Process the next block.
 
         Parameters
         ----------
         chosen : int64 array
-            Its rows events whose rows are read, rising.
+            The block's rows events that were read, ascending.
         limit : int
-            Where a stop is.
+            Number of the first event after a stop position.
         gtid_of : callable
-            Gives the GTID of an event.
+            Returns the GTID of an event.
         """
         gtids = [block.rows_of(kind) for kind in GTID_TYPES.intersection(block.counts)]
         begins = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *gtids]))
@@ -77,7 +78,7 @@ class Prepared:
         self._first = self._first_of(block, chosen, begins, len(block))
 
     def _first_of(self, block: Block, chosen: Any, begins: Any, row: int) -> str | None:
-        """The first event with rows of the transaction that the event before `row` belongs to."""
+        """The first rows event of the transaction that ends before `row`."""
         at = int(np.searchsorted(begins, row))
         begin = int(begins[at - 1]) if at else 0
         first = int(np.searchsorted(chosen, begin))
@@ -86,7 +87,7 @@ class Prepared:
         return _place(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
 
     def _statements(self, block: Block, limit: int) -> Iterator[tuple[int, str, bytes]]:
-        """Events that prepare or end a transaction, its name, and what they do to it."""
+        """Events that prepare or end a transaction, with its name and the effect."""
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body: Any = _body(block, row)
             if body is not None and not body.is_one_phase and row < limit:
@@ -101,7 +102,7 @@ class Prepared:
                 yield row, found[2].decode(), found[1].upper()
 
     def warn(self) -> None:
-        """Name the transactions whose rows have been read and that are rolled back."""
+        """Warn about transactions whose rows were read and that were rolled back."""
         for xid, known, place in self._rolled_back[:_MOST_NAMED]:
             hint = f"; GTID {known.gtid}" if known.gtid else ""
             reason = f"{known.place}: rows of XA transaction {xid}, which is rolled back at {place}{hint}"
@@ -120,11 +121,11 @@ def _body(block: Block, row: int) -> Any:
     try:
         return block.event(row).body
     except BinlogError:
-        return None  # it ends nothing that is known
+        return None  # ends an unknown transaction
 
 
 def _candidates(block: Block) -> list[int]:
-    """Statements that may be of XA: by their first letters, or compressed and not long."""
+    """Statements that may be XA statements, by their first letters or as short compressed events."""
     packed = block.rows_of(EventType.query_compressed_event)
     found: list[int] = packed[block.sizes[packed] < _LONGEST].tolist()
     rows = block.rows_of(EventType.query_event)
