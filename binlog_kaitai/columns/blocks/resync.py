@@ -217,9 +217,7 @@ class Search:
         is_good |= np.append(following.ends <= size, False)[rows]
         if wanted.is_shifted:
             stated = np.append(following.stated, -1)[rows]
-            is_good &= (stated == 0) | (
-                np.append(following.distances, -1)[rows] == headers.distances
-            )
+            is_good &= (stated == 0) | (np.append(following.distances, -1)[rows] == headers.distances)
         else:
             is_good |= headers.ends == size
         return headers.part(is_good)

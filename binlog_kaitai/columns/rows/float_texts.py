@@ -32,7 +32,7 @@ def put_digits(value: Any, least: int, out: Any, at: int) -> Any:
 
 @kernel
 def put_decimal(value: Any, least: Any, most: Any, is_single: bool, is_bare: bool, out: Any, at: int) -> Any:
-    """Write a number in decimal if its digits form an integer below `most` and it is at least `least`; else LEFT.
+    """Write a number in decimal if it is at least `least` and its digits form less than `most`; else LEFT.
 
     With `is_single`, the digits only need to identify the number among 4-byte floats; with `is_bare`, whole
     numbers get no decimal point. The output must have room.

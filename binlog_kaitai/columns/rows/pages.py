@@ -1,5 +1,4 @@
-"""Selected rows events of logs, block by block, with their tables and metadata.
-"""
+"""Selected rows events of logs, block by block, with their tables and metadata."""
 
 from __future__ import annotations
 

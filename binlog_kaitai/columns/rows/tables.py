@@ -142,7 +142,7 @@ class Tables:
             del self._known[next(iter(self._known))]
 
     def _read_maps(self, block: Block, framing: Any) -> tuple[Any, Any, list[Table | BinlogError], Any]:
-        """The table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
+        """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
         rows = block.rows_of(EventType.table_map_event)
         statements = statements_in(block, framing=framing)
         if not len(rows):

@@ -1,4 +1,4 @@
-"""What events take over from the ones before them. All functions are kernels, see `compile`."""
+"""Kernels for values that events inherit from preceding events."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Any
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 
-#: A number has at most as many digits, and `copy` needs room behind what it writes.
+#: Maximum number of digits, including spare room that `copy` needs.
 NUMBER_ROOM = 40
 
 
 @kernel
 def number_markers(types: Any, is_marker: Any, offsets: Any, latest: Any) -> int:
-    """Find the events of some types, and for each event the last of them up to it.
+    """Find the events of some types, and for each event the latest of them up to it.
 
     Parameters
     ----------
     types, is_marker
-        Type of each event (uint8), and 256 truth values.
-    places, latest
-        Get the events found, and for each event which of them is the last one up to it, or -1.
+        Type of each event (uint8), and 256 flags.
+    offsets, latest
+        Output: numbers of the events found, and for each event the index of the latest one up to it, or -1.
 
     Returns
     -------
-    How many there are.
+    Number of events found.
     """
     count = 0
     for event in range(types.shape[0]):
@@ -39,7 +39,7 @@ def number_markers(types: Any, is_marker: Any, offsets: Any, latest: Any) -> int
 def write_numbered(
     texts: Any, starts: Any, lengths: Any, codes: Any, numbers: Any, after: int, out: Any, ends: Any
 ) -> int:
-    """For each code its text, a number in decimal and a byte; gives the length of all, or -1 without room."""
+    """For each code, write its text, a number and a byte; returns the total length, or -1 if `out` is full."""
     at = 0
     for index in range(codes.shape[0]):
         code = codes[index]

@@ -1,4 +1,4 @@
-"""The GTIDs with tags (MySQL 8.3 and later) of a block: what stands before their numbers, and the numbers."""
+"""The tagged GTIDs (MySQL 8.3 and later) of a block: sources and numbers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _KIND = EventType.gtid_tagged_log_event
 _UUID, _TAG = "fields.uuid.bytes.value", "fields.tag.text"
 _UUID_SIZE = 16
 
-#: What servers allow in a tag; anything else is the reader's to show.
+#: Characters that servers allow in a tag; the event reader formats others.
 _PLAIN = re.compile(rb"[a-z0-9_]*")
 
 
 class TaggedGtids(NamedTuple):
-    """What the events state.
+    """The tagged GTIDs of some events.
 
     Attributes
     ----------
     sources : list of str
         The distinct ``uuid:tag``.
     codes, numbers : int64 arrays
-        For each event which of them, and its number.
+        For each event, the index of its source, and its number.
     fits : bool array
-        Whose GTID this is; the others are the reader's.
+        Whether the GTID of an event is valid; the event reader decodes the others.
     """
 
     sources: list[str]
@@ -41,7 +41,7 @@ class TaggedGtids(NamedTuple):
 
     @classmethod
     def of(cls, block: Block) -> TaggedGtids:
-        """Those of one block."""
+        """The tagged GTIDs of a block."""
         body = block.body(_KIND)
         parts, numbers = body.lists(_UUID), body.numbers("gno")
         fits = body.fits & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
