@@ -182,7 +182,7 @@ def _definitions_after(
 
 
 def _seen(key: object, opened: AbstractContextManager[Log], until: SplitPoint | None) -> Sequence[_Seen]:
-    """Events that affect definitions in a log, up to a split point or its end; continues from cached results."""
+    """Events that affect definitions in a log, up to a split point or its end; extends cached results."""
     place = -1 if until is None else until.position
     found = _known.get((key, place))
     if found is None:

@@ -1,12 +1,13 @@
-"""Cells as text, a whole column at a time: literals of SQL, or of what else prints rows.
+"""Formats values as text, many at a time: SQL literals, and the output of `dump` and `rows`.
 
-style    who writes the values of which type, and how one column becomes an array of text
-pieces   writers that several styles share: numbers, dates, times; bytes with escapes or as hexadecimal
-sql      SQL literals, as `binlog_kaitai.values.sql_text` has them
-kernels  the loops over bytes
+style    which function writes the values of which type, and how a column becomes an array of text
+pieces   writers shared by several styles: numbers, dates, times; escaped or hexadecimal bytes
+sql      SQL literals, by the rules of `binlog_kaitai.values.sql_text`
+kernels  kernels that write values
 printed_rows, printed_values, general, base64
-         what `dump` prints: all of a row by one kernel, straight from the bytes of the log
+                  the output of `dump`: complete rows by one kernel, directly from the bytes of the log
 
-All arrays of text are Arrow arrays of bytes (`pa.binary()`), so that text in any character set is text.
-What `dump` prints is made without Arrow, so that it need not be loaded: nothing is imported here.
+Arrays of text are Arrow arrays of bytes (`pa.binary()`), which can hold text in any character set. The output
+of
+`dump` is written without Arrow, so that it need not be loaded: this module imports nothing.
 """

@@ -1,8 +1,9 @@
-"""Single values as JSON text, and as people read them. All functions are kernels (`columns.kernel.compile`).
+"""Kernels that write single values as JSON, or for the table and CSV formats.
 
-Each writes at `out[at]`, where there must be room, and gives the end; LEFT for a value that the reader must
-write. `quotes` says what a quotation mark is: 1, the byte itself; 2, twice the byte, as inside a quoted field
-of CSV; 0, none at all, and strings have no escapes.
+Each writes at `out[at]`, which must have room, and returns the end; LEFT for a value left to the event
+reader.
+`quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV field; 0, none, and
+no escapes in strings.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from binlog_kaitai.columns.text.printed_values import (
 )
 from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
 
-#: What a column's values are. Those of OTHER are the reader's.
+#: Kinds of column values. Values of kind OTHER are left to the event reader.
 (
     OTHER,
     SIGNED,
@@ -50,29 +51,29 @@ from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_short
     YEAR,
     DOUBLE,
     FLOAT,
-    DECIMAL,  # detail: scale, and 256 times the precision
+    DECIMAL,  # detail: scale plus 256 times the precision
     DATE,
-    DATETIME2,  # detail: digits of the fraction, as the next two
+    DATETIME2,  # detail: fractional digits; likewise for the next two
     TIMESTAMP2,
     TIME2,
     DATETIME,
     TIMESTAMP,
     TIME,
     UTF8,
-    CODED,  # a character set of single bytes: words are the text of each byte. detail: 1 if it extends ASCII
-    BYTES,  # detail: the least length
-    MEMBER,  # words are what each number means
+    CODED,  # single-byte character set: words are the characters. detail: 1 if it extends ASCII
+    BYTES,  # detail: minimum length
+    MEMBER,  # words are the members
     MEMBERS,  # words are the names of the bits
     DOCUMENT,
 ) = range(21)
 
-#: Most bytes that the text of a value takes of any kind but UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
+#: Maximum text length of values of all kinds except UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
 WIDEST = 96
 
 _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 _MARKER = np.frombuffer(b'{"json": ', dtype=np.uint8)
 _NULL = np.frombuffer(b"null", dtype=np.uint8)
-#: How a JSON document begins that is a string alone.
+#: First byte of a JSON document that is a single string.
 _JSON_STRING = 12
 
 
@@ -88,7 +89,7 @@ def put_quote(quotes: int, out: Any, at: int) -> int:
 
 @kernel
 def put_bytes_object(data: Any, start: int, length: int, least: int, quotes: int, out: Any, at: int) -> int:
-    """Write bytes as ``{"hex": "…"}``, padded with zeros to the least length."""
+    """Write bytes as ``{"hex": "…"}``, padded with zeros to a minimum length."""
     marks = max(quotes, 1)
     for step in range(_OPENING.shape[0]):
         out[at] = _OPENING[step]
@@ -108,7 +109,7 @@ def put_bytes_object(data: Any, start: int, length: int, least: int, quotes: int
 
 @kernel
 def widest_text(data: Any, start: int, length: int) -> Any:
-    """No less than what `put_utf8` takes for some bytes."""
+    """Upper bound for the length that `put_utf8` writes."""
     controls: Any = np.int64(0)
     marks: Any = np.int64(0)
     source = data[start : start + length]
@@ -120,11 +121,11 @@ def widest_text(data: Any, start: int, length: int) -> Any:
 
 @kernel
 def put_utf8(data: Any, start: int, length: int, quotes: int, out: Any, at: int) -> Any:
-    """Write a string; bytes that are no UTF-8 as an object."""
+    """Write a string; invalid UTF-8 as an object."""
     begin = at
     at = put_quote(quotes, out, at)
-    # Mostly nothing is escaped. Slices: of them Numba knows that no index counts from the end, and makes
-    # vector instructions.
+    # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
+    # instructions.
     source = data[start : start + length]
     target = out[at : at + length]
     special, high = np.uint8(0), np.uint8(0)
@@ -173,7 +174,7 @@ def put_coded(
     out: Any,
     at: int,
 ) -> Any:
-    """Write a string byte by byte as the words say; LEFT if a byte has none."""
+    """Write a string byte by byte, translated by words; LEFT if a byte has none."""
     at = put_quote(quotes, out, at)
     if is_ascii:
         source = data[start : start + length]
@@ -201,7 +202,7 @@ def put_coded(
 def put_members(
     bits: int, words: Any, limits: Any, first: int, count: int, quotes: int, out: Any, at: int
 ) -> Any:
-    """Write the names of bits with commas between them; LEFT if a bit has none."""
+    """Write the names of bits, separated by commas; LEFT if a bit has none."""
     if count < 64 and bits >> count != 0:
         return LEFT
     at = put_quote(quotes, out, at)
@@ -222,7 +223,7 @@ def put_members(
 
 @kernel
 def is_utf8(data: Any, start: int, end: int) -> bool:
-    """Whether bytes are UTF-8."""
+    """Whether bytes are valid UTF-8."""
     source = data[start:end]
     high = np.uint8(0)
     for index in range(source.shape[0]):
@@ -239,9 +240,9 @@ def is_utf8(data: Any, start: int, end: int) -> bool:
 
 @kernel
 def put_json(data: Any, start: int, length: int, quotes: int, stack: Any, out: Any, at: int) -> Any:
-    """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
+    """Write a JSON document; LEFT or NO_ROOM as in `put_document`.
 
-    Returns LEFT for text that could be mistaken for NULL or for the marker (`values.json_text.marked`) and,
+    LEFT also for text that could be mistaken for NULL or for the marker (`values.json_text.marked`) and,
     without quotes, for a document that is a single string.
     """
     if length == 0 or (quotes == 0 and data[start] == _JSON_STRING):

@@ -1,7 +1,6 @@
-"""The bytes of events in hexadecimal, as clients lay them out.
+"""A kernel that writes events as hex dumps in the clients' formats.
 
-A line has the fields of the header, each other one sixteen bytes. `put_hexdump` is a kernel, see
-`columns.kernel.compile`.
+The first line has the fields of the header, each other line sixteen bytes.
 """
 
 from __future__ import annotations
@@ -12,35 +11,36 @@ import numpy as np
 
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Bytes in a line.
+#: Bytes per line.
 WIDTH = 16
-#: More than a line takes, and than all that is not a line, in bytes.
+#: Upper bounds for the length of a line, and of everything else, in bytes.
 _LINE, _REST = 112, 640
 
-# A style in bytes: what stands for each byte, the width of a line's digits, what fills positions; then texts,
-# each with its length in front.
+# The packed form of a style: the character of each byte, the width of a line's digits, the fill character of
+# positions; then texts, each preceded by its length.
 _FILL_AT, _WIDTH_AT, _FIELDS_AT, _TEXTS_AT = 256, 257, 258, 264
 
 
 class Style(NamedTuple):
-    """How a client lays it out.
+    """The format of a client's hex dump.
 
     Attributes
     ----------
     letters : bytes
-        What stands for each byte, 256 of them.
+        The character for each of the 256 bytes.
     fill : bytes
-        What fills positions up to eight digits.
+        Fill character that pads positions to eight digits.
     width : int
-        Room for the digits of a line.
+        Width of the digits of a line.
     fields : tuple of int
-        Lengths of the header's fields, six of them.
+        Lengths of the six header fields.
     head : bytes
-        In front of the position of the header.
+        Text before the position of the header.
     gaps : tuple of bytes
-        In front of each field.
+        Text before each field.
     after_header, gap, end, end_without_lines : bytes
-        Behind the fields; between position and digits of a line; behind the lines, or where there is none.
+        Text after the fields; between the position and the digits of a line; after the lines, or without
+        lines.
     """
 
     letters: bytes
@@ -55,14 +55,14 @@ class Style(NamedTuple):
     end_without_lines: bytes
 
     def packed(self) -> bytes:
-        """The style as `put_hexdump` takes it."""
+        """The packed form that `put_hexdump` takes."""
         texts = self.head, *self.gaps, self.after_header, self.gap, self.end, self.end_without_lines
         numbers = self.fill + bytes([self.width, *self.fields])
         return self.letters + numbers + b"".join(bytes([len(text)]) + text for text in texts)
 
 
 def room_for(sizes: Any) -> int:
-    """As much room is enough for events of these lengths, in bytes."""
+    """Sufficient output size for events of these lengths, in bytes."""
     return int((sizes // WIDTH + 1).sum()) * _LINE + _REST * len(sizes)
 
 
@@ -70,22 +70,22 @@ def room_for(sizes: Any) -> int:
 def put_hexdump(
     data: Any, start: int, size: int, position: int, style: Any, place: int, out: Any, at: Any
 ) -> Any:
-    """Write the bytes of an event.
+    """Write the hex dump of an event.
 
     Parameters
     ----------
     data, start, size
-        Where the event lies.
+        Range of the event.
     position
-        Of its first byte, as it is shown; with 0 nothing is written.
+        Position to print for the first byte; 0 writes nothing.
     style, place
-        Bytes, and where in them a packed `Style` begins.
+        Bytes, and the offset of a packed `Style` in them.
     out, at
-        Room for the text, and where it begins.
+        Output, and the offset to write at.
 
     Returns
     -------
-    Where it ends; -1 if there is no room, -2 if the event or the style lies outside.
+    End of the text; -1 if `out` is full, -2 if the event or the style is outside the data.
     """
     if position == 0:
         return at

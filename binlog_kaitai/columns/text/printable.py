@@ -1,6 +1,4 @@
-"""Values as people read them: cut, in one line, and with escapes for what controls a terminal. Kernels, see
-`columns.kernel.compile`.
-"""
+"""Kernels that make values safe to display: truncated, on one line, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import numpy as np
 from binlog_kaitai.columns.json_strings import put_hex
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Longer values are cut, in characters.
+#: Values longer than this are truncated, in characters.
 MAX_LENGTH = 60
 
 _ELLIPSIS = np.frombuffer("…".encode(), dtype=np.uint8)
@@ -21,7 +19,7 @@ _N, _R, _T = 110, 114, 116
 
 @kernel
 def code_at(text: Any, place: int, end: int) -> Any:
-    """Number and width of the character of valid UTF-8 at a place."""
+    """Code point and width of the character at an offset of valid UTF-8."""
     byte = np.int64(text[place])
     if byte < 0x80:
         return byte, np.int64(1)
@@ -44,7 +42,7 @@ def is_unsafe(code: int) -> bool:
 
 @kernel
 def is_space(code: int) -> bool:
-    """Whether Python's `str.rstrip` takes a character away."""
+    """Whether Python's `str.rstrip` removes a character."""
     if code < 0x1680:
         return 9 <= code <= 13 or 28 <= code <= 32 or code == 0x85 or code == 0xA0
     if code <= 0x202F:
@@ -54,11 +52,11 @@ def is_space(code: int) -> bool:
 
 @kernel
 def put_printable(out: Any, begin: int, end: int, is_last: bool) -> int:
-    """Cut the text at `out[begin:end]`, escape what is not to be printed in it, and give its end.
+    """Truncate the text at `out[begin:end]`, escape unprintable characters, and return its end.
 
-    With `is_last` spaces at its end are taken away. There must be room for 1000 bytes more.
+    With `is_last`, trailing spaces are removed. There must be room for 1000 more bytes.
     """
-    # In bytes no longer than that it has no more characters.
+    # A text with no more bytes than this has no more characters.
     if end - begin > MAX_LENGTH:
         count, place, cut = np.int64(0), begin, begin
         while place < end and count <= MAX_LENGTH:
@@ -83,7 +81,7 @@ def put_printable(out: Any, begin: int, end: int, is_last: bool) -> int:
     if is_plain:
         return end
     size = end - begin
-    # No byte becomes more than four: the text is read from behind where it is written.
+    # No byte becomes more than four, so the text is moved back and escaped in place.
     source = begin + 4 * size
     for step in range(size):
         out[source + size - 1 - step] = out[end - 1 - step]

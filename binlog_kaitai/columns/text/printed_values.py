@@ -1,6 +1,6 @@
-"""Single values as the clients print them. All functions are kernels, see `columns.kernel.compile`.
+"""Kernels that write single values in the clients' formats.
 
-Each writes at `out[at]`, where there must be room, and gives the place behind.
+Each writes at `out[at]`, which must have room, and returns the end.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
 
-#: In `escapes`: the byte stands for itself; it is written as a number.
+#: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
 
-#: It has no positive counterpart.
+#: The smallest number, which has no positive counterpart.
 _LOWEST = np.int64(-(1 << 63))
 
 
 @kernel
 def integers(data: Any, place: int, size: int) -> Any:
-    """An integer as signed and as unsigned; one of eight bytes twice as signed."""
+    """An integer as signed and as unsigned; an 8-byte integer is signed in both."""
     if size == 1:
         return int_1(data, place, False), int_1(data, place, True)
     if size == 2:
@@ -52,7 +52,7 @@ def integers(data: Any, place: int, size: int) -> Any:
 
 @kernel
 def put_signed(number: Any, out: Any, at: int) -> Any:
-    """Write an integer."""
+    """Write a signed integer."""
     if number != _LOWEST:
         return put_number(number, out, at)
     out[at] = 45
@@ -63,10 +63,10 @@ def put_signed(number: Any, out: Any, at: int) -> Any:
 
 @kernel
 def put_unsigned(number: Any, out: Any, at: int) -> Any:
-    """Write an integer whose bits are those of an unsigned one."""
+    """Write an unsigned integer, given as signed."""
     if number >= 0:
         return put_number(number, out, at)
-    # Its last digit by itself: the rest fits a signed number.
+    # The last digit separately, so that the rest fits into a signed number.
     bits = np.uint64(number)
     tenth = bits // np.uint64(10)
     at = put_number(np.int64(tenth), out, at)
@@ -76,7 +76,7 @@ def put_unsigned(number: Any, out: Any, at: int) -> Any:
 
 @kernel
 def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
-    """Write an integer as signed, and after a negative one the same bits as unsigned."""
+    """Write an integer as signed and, if it is negative, also the same bits as unsigned."""
     number, unsigned = integers(data, place, size)
     at = put_signed(number, out, at)
     if number >= 0:
@@ -90,10 +90,10 @@ def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
 
 @kernel
 def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: int) -> int:
-    """Write bytes of a string with escapes."""
+    """Write the bytes of a string with escapes."""
     end = place + length
     while place < end:
-        # Sixteen at once, as long as all of them stand for themselves.
+        # Sixteen at a time, as long as all are copied unchanged.
         while place + 16 <= end:
             a = data[place : place + 16]
             quotes = 0
@@ -129,7 +129,7 @@ def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: 
 
 @kernel
 def spread_escaped(escapes: Any, out: Any, start: int, end: int, room: int) -> Any:
-    """Put escapes into a string that is in `out[start:end]`; gives its end, -1 if that is behind `room`."""
+    """Escape a string at `out[start:end]` in place; returns its end, or -1 if that exceeds `room`."""
     more = 0
     text = out[start:end]
     for index in range(text.shape[0]):
@@ -163,7 +163,7 @@ def spread_escaped(escapes: Any, out: Any, start: int, end: int, room: int) -> A
 
 @kernel
 def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any, at: int) -> Any:
-    """Write a DOUBLE with 20 digits, or a FLOAT with 6 and padded with spaces; -1 for what is no number."""
+    """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces; -1 for infinities and NaN."""
     size = 8 if is_double else 4
     bits: Any = np.int64(0)
     for step in range(size):
@@ -218,7 +218,7 @@ def put_point(has_digits: bool, out: Any, at: int) -> Any:
 
 @kernel
 def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at: int) -> Any:
-    """Write a DECIMAL; -1 for what is none."""
+    """Write a DECIMAL; -1 if it is invalid."""
     if precision == 0 or scale > precision:
         return -1
     is_negative = decimal_sign(data, place, 1)
@@ -254,7 +254,7 @@ def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at:
 
 @kernel
 def put_calendar(year: int, month: int, day: int, between: int, out: Any, at: int) -> Any:
-    """Write a date with a byte between its parts; the year must have at most four digits."""
+    """Write a date with a separator; the year must have at most four digits."""
     at = put_two(year // 100, out, at)
     at = put_two(year % 100, out, at)
     out[at] = between
@@ -277,7 +277,7 @@ def put_day(data: Any, place: int, out: Any, at: int) -> int:
 
 @kernel
 def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
-    """Write microseconds with so many digits, behind a point, if any; -1 for a second or more."""
+    """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
     if digits == 0:
         return at
     if number >= 1_000_000:
@@ -309,7 +309,7 @@ def put_clock(hour: int, minute: int, second: int, out: Any, at: int) -> Any:
 
 @kernel
 def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
-    """Write a DATETIME of the format since 5.6.4; -1 for what is none."""
+    """Write a DATETIME in the format since 5.6.4; -1 if it is invalid."""
     is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
     if not is_positive or year > 9999:
         return -1
@@ -326,7 +326,7 @@ def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 
 @kernel
 def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
-    """Write a TIME of the format since 5.6.4; -1 for what is none."""
+    """Write a TIME in the format since 5.6.4; -1 if it is invalid."""
     has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
     if has_spare_bit:
         return -1
@@ -346,14 +346,14 @@ def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 
 @kernel
 def put_timestamp(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
-    """Write a TIMESTAMP of the format since 5.6.4, in seconds; -1 for what is none."""
+    """Write a TIMESTAMP in the format since 5.6.4, in seconds; -1 if it is invalid."""
     seconds, microsecond = timestamp2(data, place, digits)
     return put_micros(microsecond, digits, out, put_number(seconds, out, at))
 
 
 @kernel
 def put_bits(data: Any, place: int, length: int, bits: int, out: Any, at: int) -> int:
-    """Write the last `bits` bits of some bytes."""
+    """Write the last `bits` bits of a byte range."""
     out[at] = 98
     out[at + 1] = 39
     at += 2

@@ -1,4 +1,4 @@
-"""The kernels that write what no client and no server misreads; see `values.sql_text`."""
+"""Kernels that write literals every client and server reads the same; see `values.sql_text`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _DIGITS = np.frombuffer(b"0123456789ABCDEF", dtype=np.uint8)
 
 @inlined
 def is_other(byte: int) -> Any:
-    """Whether a byte is not printable ASCII, or is a backslash: a quoted string does not hold it."""
+    """Whether a byte is a backslash or not printable ASCII, and therefore not allowed in a quoted string."""
     return (byte < 32) | (byte > 126) | (byte == 92)
 
 
 @kernel
 def put_digits(data: Any, start: int, stop: int, out: Any, at: int) -> int:
-    """Write bytes as a hexadecimal literal; there must be room."""
+    """Write bytes as a hexadecimal literal; `out` must have room."""
     out[at] = 48
     out[at + 1] = 120
     at += 2
@@ -36,7 +36,7 @@ def put_digits(data: Any, start: int, stop: int, out: Any, at: int) -> int:
 
 @kernel
 def put_quoted(data: Any, start: int, stop: int, out: Any, at: int) -> int:
-    """Write bytes as a quoted string; there must be room for all of them twice, and 18 more."""
+    """Write bytes as a quoted string; `out` must have room for twice their number, and 18 more."""
     quotes = 0
     for place in range(start, stop):
         quotes += data[place] == _QUOTE
@@ -59,20 +59,20 @@ def put_quoted(data: Any, start: int, stop: int, out: Any, at: int) -> int:
 
 @kernel
 def put_literals(data: Any, starts: Any, ends: Any, introducer: Any, out: Any, offsets: Any) -> int:
-    """Write ranges of bytes as literals: in quotes where all are plain, else in hexadecimal.
+    """Write ranges of bytes as literals: quoted if all bytes are plain, else hexadecimal.
 
     Parameters
     ----------
     starts, ends : int64 arrays
-        The ranges in `data`; one with an end before its start has no text at all.
+        The ranges in `data`; one with an end before its start produces no text at all.
     introducer : uint8 array
-        What stands before a literal in hexadecimal.
+        Text before a hexadecimal literal.
     out, offsets
-        Room for the texts, and where each begins; one more than there are ranges.
+        Output: the texts, and the start of each; one more element than there are ranges.
 
     Returns
     -------
-    Length of all texts; -1 if `out` is too small, -2 if a range lies outside `data`.
+    Length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
     """
     at = 0
     extra = introducer.shape[0] + 18
@@ -102,9 +102,9 @@ def put_literals(data: Any, starts: Any, ends: Any, introducer: Any, out: Any, o
 
 @kernel
 def put_pieces(data: Any, starts: Any, ends: Any, out: Any, offsets: Any) -> int:
-    """Write ranges of bytes as arguments of CONCAT: runs of plain bytes in quotes, others in hexadecimal.
+    """Write ranges of bytes as arguments of CONCAT: runs of plain bytes quoted, others hexadecimal.
 
-    The arguments, and what it gives, are those of `put_literals`. A run takes twice its bytes and 4 more.
+    Parameters and result are those of `put_literals`. A run takes twice its bytes and 4 more.
     """
     at = 0
     offsets[0] = 0

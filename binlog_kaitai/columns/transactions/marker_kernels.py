@@ -39,7 +39,7 @@ def number_markers(types: Any, is_marker: Any, offsets: Any, latest: Any) -> int
 def write_numbered(
     texts: Any, starts: Any, lengths: Any, codes: Any, numbers: Any, after: int, out: Any, ends: Any
 ) -> int:
-    """For each code, write its text, a number and a byte; returns the total length, or -1 if `out` is full."""
+    """For each code, write its text, a number and a byte; returns the total length, or -1 if full."""
     at = 0
     for index in range(codes.shape[0]):
         code = codes[index]
