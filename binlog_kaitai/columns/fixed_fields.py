@@ -1,8 +1,10 @@
-"""Numbers that lie at the same place in many events, such as those of a header, read in one pass.
+"""Reads numbers at fixed offsets in many events, such as those of headers, in one pass.
 
-Each pass over the events of a block brings all their bytes into the processor's cache again, so what counts
-is the number of passes, not that of the numbers. Which numbers will be asked for is told by the block before:
-all that were asked of the last events of a layout are read with the first one that is asked now.
+Each pass over the events of a block loads their bytes into the processor's cache again, so the number of
+passes
+determines the time, not the number of fields. The fields requested for the previous block predict those of
+the
+next one: the first request reads all of them.
 """
 
 from __future__ import annotations
@@ -14,13 +16,13 @@ import numpy as np
 from binlog_kaitai.columns.kernel.byte_kernels import byte_swapped, read_numbers, read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Events of which all numbers are read before those of the next: their bytes stay in the cache.
+#: Number of events processed at a time, so that their bytes stay in the cache.
 _STEP = 256
 
-#: A number's place in the events, its width in bytes, and whether it is big-endian.
+#: Offset of a number within the event, its width in bytes, and whether it is big-endian.
 _Field = tuple[int, int, bool]
 
-#: What was asked of the last events of each layout.
+#: The fields requested for the last events of each layout.
 _asked: dict[str, dict[_Field, None]] = {}
 
 
@@ -31,11 +33,11 @@ def read_fixed(data: Any, starts: Any, fields: Any, out: Any, is_same: Any) -> N
     Parameters
     ----------
     fields : int64 array of shape (n, 3)
-        Place behind `starts`, width in bytes (at most 8), and 1 for a big-endian number.
+        Offset relative to `starts`, width in bytes (at most 8), and 1 for a big-endian number.
     out : uint64 array of shape (n, events)
-        The numbers; 0 where not inside `data`.
+        Output: the numbers; 0 where outside `data`.
     is_same : bool array
-        Whether a number is the same in all events.
+        Output: whether a number is the same in all events.
     """
     events = starts.shape[0]
     for field in range(fields.shape[0]):
@@ -59,7 +61,7 @@ def read_fixed(data: Any, starts: Any, fields: Any, out: Any, is_same: Any) -> N
 
 @kernel
 def read_inside(data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any) -> None:
-    """As `read_numbers`, where there are eight bytes at all places."""
+    """Like `read_numbers`, with at least eight bytes available at all offsets."""
     unused = np.uint64(64 - 8 * width)
     if is_big_endian:
         for index in range(starts.shape[0]):
@@ -71,7 +73,7 @@ def read_inside(data: Any, starts: Any, offset: int, width: int, is_big_endian: 
 
 @kernel
 def is_all(values: Any, value: Any) -> Any:
-    """Whether all numbers are the same as another."""
+    """Whether all numbers are equal to a given one."""
     differences = np.uint64(0)
     for index in range(values.shape[0]):
         differences |= values[index] ^ value
@@ -79,14 +81,14 @@ def is_all(values: Any, value: Any) -> Any:
 
 
 class FixedNumbers:
-    """The numbers of the events of one layout that have a place of their own.
+    """The numbers at fixed offsets in the events of one layout.
 
     Parameters
     ----------
     name
-        That of the layout.
+        Name of the layout.
     data, starts
-        The block (uint8), and where each event begins (int64).
+        The block (uint8), and the start of each event (int64).
     """
 
     def __init__(self, name: str, data: Any, starts: Any) -> None:
@@ -95,7 +97,7 @@ class FixedNumbers:
         self._wanted: dict[_Field, None] = {}
 
     def read(self, place: int, width: int, *, is_big_endian: bool) -> Any:
-        """A number of every event, as a uint64 array: with one item where all events have the same."""
+        """A number of each event, as a uint64 array, with one element if it is the same in all events."""
         field = place, width, is_big_endian
         self._wanted[field] = None
         if field not in self._known:

@@ -100,7 +100,7 @@ def put_two(value: int, out: Any, at: int) -> int:
 
 @kernel
 def put_clock(micros: int, digits: int, out: Any, at: int) -> int:
-    """Write non-negative microseconds as ``hh:mm:ss`` with `digits` fractional digits; `out` must have room."""
+    """Write non-negative microseconds as ``hh:mm:ss`` with `digits` fractional digits; `out` needs room."""
     seconds = micros // 1_000_000
     fraction = micros % 1_000_000
     hours = seconds // 3600

@@ -217,7 +217,7 @@ def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
 
 
 def joined(*pieces: Any) -> Any:
-    """Concatenate texts row by row; null if one of them is null. A piece of type bytes is part of each row."""
+    """Concatenate texts row by row; null if one of them is null. A piece of bytes is part of each row."""
     arrays, between = list[Any](), [b""]
     for piece in pieces:
         if isinstance(piece, bytes):
