@@ -1,7 +1,8 @@
-"""Large logs made from small ones: a transaction of the corpus, again and again, as a server would write it.
+"""Makes large logs from small ones: a transaction of the corpus, repeated as a server would write it.
 
-Positions, GTIDs, times, connections and checksums are made anew (see `vary`), so that the result is a log
-without a fault, and as varied as a server's. Rows stay the same.
+Positions, GTIDs, times, connections and checksums are regenerated (see `vary`), so that the result is a valid
+log
+as varied as a server's. Rows stay the same.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.sources.source import MAGIC
 from tools.bench.vary import DIGITS, renew, status_variable, with_length, with_text, with_variable
 
-#: Bytes that are written at once.
+#: Number of bytes written at a time.
 _CHUNK = 8 << 20
 
-#: A log with a statement whose time has microseconds.
+#: A log with a statement whose timestamp has microseconds.
 _WITH_MICROSECONDS = Path(__file__).parents[2] / "tests/corpus/mysql-9.7/mixed/binlog.000001"
 
 _STATEMENT = b"INSERT INTO orders VALUES (%s, 'Ann \"x\" O''Neil\\\\', 12.50)" % DIGITS
 
 
 class Shape(NamedTuple):
-    """What a large log is made of: whole events."""
+    """The content of a large log: complete events."""
 
     name: str
     layout: Format
-    head: bytes  # all before the first transaction, with the magic
+    head: bytes  # everything before the first transaction, with the magic
     events: tuple[bytes, ...]  # of one transaction
-    packed_ratio: float  # bytes of the file for each byte of events, of which some may be compressed
+    packed_ratio: float  # size in the file divided by the size of the events after decompression
     micros: int | None  # offset of the microseconds in statements
 
 
 def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape:
-    """A transaction whose largest event with rows is nearest to a size, with that event `repeat` times."""
+    """A transaction with the rows event closest to a size, and that event `repeat` times."""
     head, transactions, layout = _split(log)
     best = min(
         transactions, key=lambda events: abs(max(map(len, _rows(events)), default=1 << 30) - event_size)
@@ -51,20 +52,20 @@ def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape
 
 
 def statements_of(name: str, log: Path) -> Shape:
-    """Transactions of one statement each, of which no two are the same."""
+    """Transactions of one statement each, all different."""
     head, transactions, layout = _split(log)
     gtid, begin, *_, end = next(events for events in transactions if _type(events[-1]) == EventType.xid_event)
     return _finished(name, layout, head, [gtid, begin, with_text(begin, layout, _STATEMENT), end])
 
 
 def _finished(name: str, layout: Format, head: bytes, events: list[bytes]) -> Shape:
-    """A shape whose statements have microseconds, as most of MySQL's have."""
+    """A shape whose statements have microseconds, as in most MySQL logs."""
     events, micros = list(events), None
     for number, event in enumerate(events):
         if _type(event) == EventType.query_event:
             events[number] = with_variable(event, layout, _microseconds())
             found = status_variable(events[number], layout, "microseconds")
-            micros = found and found[1]  # it comes first in all of them
+            micros = found and found[1]  # the first variable in all statements
     if _type(events[0]) == EventType.gtid_log_event:
         events[0] = with_length(events[0], layout, sum(map(len, events)))
     return Shape(name, layout, head, tuple(events), _packed_ratio(events, layout), micros)
@@ -72,7 +73,7 @@ def _finished(name: str, layout: Format, head: bytes, events: list[bytes]) -> Sh
 
 @cache
 def _microseconds() -> bytes:
-    """A status variable for microseconds, of some statement of the corpus."""
+    """A status variable with microseconds, from a statement of the corpus."""
     _, transactions, layout = _split(_WITH_MICROSECONDS)
     for event in (event for events in transactions for event in events):
         found = _type(event) == EventType.query_event and status_variable(event, layout, "microseconds")
@@ -86,7 +87,7 @@ def _type(event: bytes) -> int:
 
 
 def _packed_ratio(events: list[bytes], layout: Format) -> float:
-    """Length of some events, divided by their length with the payloads among them unpacked."""
+    """Size of events divided by their size with their payloads decompressed."""
     packed = unpacked = 0
     for event in events:
         packed += len(event)
@@ -122,7 +123,7 @@ def _rows(events: list[bytes]) -> list[bytes]:
 
 
 def write(shape: Shape, path: Path, size: int) -> int:
-    """Write a log of some `size` bytes; gives the number of its events."""
+    """Write a log of about `size` bytes; returns the number of its events."""
     once = b"".join(shape.events)
     times = max(_CHUNK // len(once), 1)
     count, number = 0, 1
