@@ -46,7 +46,7 @@ class BodyValidator:
     def accepts(self, block: Block, kind: int, wanted: Any) -> Any:
         """Which events of a type are certainly valid, bool; undefined for events that are not wanted."""
         is_complete = BODIES.get(kind, UNKNOWN_BODY).complete
-        accepted = block.body(kind).fits & wanted if is_complete else wanted.copy()
+        accepted = block.body(kind).matches & wanted if is_complete else wanted.copy()
         for path in _walked(block, kind):
             accepted &= block.body(kind).follows(path)
         for starts, lengths in _structures(block, kind) if is_complete else _whole(block, kind):

@@ -51,11 +51,11 @@ def read_fixed(data: Any, starts: Any, fields: Any, out: Any, is_same: Any) -> N
             highest = max(highest, part[index])
         for field in range(fields.shape[0]):
             row = out[field, begin:end]
-            place, width, is_big_endian = fields[field, 0], fields[field, 1], fields[field, 2] != 0
-            if lowest >= -place and highest <= data.shape[0] - 8 - place:
-                read_inside(data, part, place, width, is_big_endian, row)
+            offset, width, is_big_endian = fields[field, 0], fields[field, 1], fields[field, 2] != 0
+            if lowest >= -offset and highest <= data.shape[0] - 8 - offset:
+                read_inside(data, part, offset, width, is_big_endian, row)
             else:
-                read_numbers(data, part, place, width, is_big_endian, row)
+                read_numbers(data, part, offset, width, is_big_endian, row)
             is_same[field] = is_same[field] and is_all(row, out[field, 0])
 
 
@@ -96,9 +96,9 @@ class FixedNumbers:
         self._known: dict[_Field, Any] = {}
         self._wanted: dict[_Field, None] = {}
 
-    def read(self, place: int, width: int, *, is_big_endian: bool) -> Any:
+    def read(self, offset: int, width: int, *, is_big_endian: bool) -> Any:
         """A number of each event, as a uint64 array, with one element if it is the same in all events."""
-        field = place, width, is_big_endian
+        field = offset, width, is_big_endian
         self._wanted[field] = None
         if field not in self._known:
             before = {} if self._known else _asked.get(self._name, {})

@@ -4,7 +4,7 @@ All offsets are computed first, with one running offset for all events (a number
 all,
 an array from then on); values are read on request. An event that does not match the layout (a length beyond
 its
-end, trailing bytes, a value that the grammar forbids) is flagged in `Gathered.fits`; its values are
+end, trailing bytes, a value that the grammar forbids) is flagged in `Gathered.matches`; its values are
 undefined,
 and the event reader reports the error.
 """
@@ -117,7 +117,7 @@ class Gathered:
         self.layout = layout
         self.size = _one_for_all(sizes)
         self.pos: Any = 0
-        self.fits = np.ones(len(starts), dtype=np.bool_)
+        self.matches = np.ones(len(starts), dtype=np.bool_)
         self._data = data
         self._starts = starts
         self._fixed = FixedNumbers(layout.id, data, starts)
@@ -168,7 +168,7 @@ class Gathered:
         """Like `follows`, with the values that the walk records, int64 array of shape (slots, events)."""
         if path not in self._walks:
             kernel, slots = _walk_over(self._fields[path].walk)
-            present = np.logical_and(self.fits, self.mask(path))
+            present = np.logical_and(self.matches, self.mask(path))
             starts, lengths = self.ranges(path)
             follows = np.empty(len(starts), dtype=np.bool_)
             out = np.zeros((len(starts), slots), dtype=np.int64)
@@ -186,7 +186,7 @@ class Gathered:
     def _require(self, condition: Any, truth: Any) -> None:
         if condition is False or truth is True:
             return
-        self.fits &= truth if condition is True else np.logical_or(np.logical_not(condition), truth)
+        self.matches &= truth if condition is True else np.logical_or(np.logical_not(condition), truth)
 
     def __contains__(self, path: str) -> bool:
         return path in self._fields
@@ -212,9 +212,9 @@ class Gathered:
             values = self._read_number(self._positions[field.path], field.dtype)
         return values if condition is True else np.where(condition, values, 0)
 
-    def _read_number(self, place: Any, dtype: str) -> Any:
+    def _read_number(self, offset: Any, dtype: str) -> Any:
         width, kind = int(dtype[-1]), dtype[-2]
-        raw = self._read_raw(place, width, is_big_endian=dtype[0] == ">")
+        raw = self._read_raw(offset, width, is_big_endian=dtype[0] == ">")
         is_one = len(raw) < len(self._starts)
         if kind == "f":
             values = raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
@@ -224,22 +224,22 @@ class Gathered:
             values = (values << unused) >> unused if kind == "i" and unused else values
         return values[0].item() if is_one else values
 
-    def _read_raw(self, place: Any, width: int, *, is_big_endian: bool) -> Any:
+    def _read_raw(self, offset: Any, width: int, *, is_big_endian: bool) -> Any:
         """Numbers at an offset within each event; one element if all are known to be the same."""
-        if isinstance(place, int):
-            return self._fixed.read(place, width, is_big_endian=is_big_endian)
+        if isinstance(offset, int):
+            return self._fixed.read(offset, width, is_big_endian=is_big_endian)
         raw = np.empty(len(self._starts), dtype=np.uint64)
-        read_numbers.run(self._data, self._starts + place, 0, width, is_big_endian, raw)
+        read_numbers.run(self._data, self._starts + offset, 0, width, is_big_endian, raw)
         return raw
 
     def halves(self, path: str) -> tuple[Any, Any]:
         """The two big-endian halves of a 16-byte field of each event, uint64; 0 where absent."""
-        place, length = self._positions[path], self._lengths[path]
+        offset, length = self._positions[path], self._lengths[path]
         is_whole = isinstance(length, int) and length == 16 and self._conditions[path] is True
-        if not (is_whole and self._all_fit):
+        if not (is_whole and self._all_match):
             starts, lengths = self.ranges(path)
-            place = np.where(lengths == 16, starts, -16) - self._starts
-        high, low = (self._read_raw(place + offset, 8, is_big_endian=True) for offset in (0, 8))
+            offset = np.where(lengths == 16, starts, -16) - self._starts
+        high, low = (self._read_raw(offset + half, 8, is_big_endian=True) for half in (0, 8))
         return self._spread(high), self._spread(low)
 
     def length(self, path: str) -> Any:
@@ -285,9 +285,9 @@ class Gathered:
         return np.full(len(self._starts), value)
 
     @cached_property
-    def _all_fit(self) -> bool:
+    def _all_match(self) -> bool:
         """Whether the layout matches all events; known once all offsets are computed."""
-        return bool(self.fits.all())
+        return bool(self.matches.all())
 
     def ranges(self, path: str) -> tuple[Any, Any]:
         """Offset in the block and length of a byte or text field of each event; (0, 0) where absent."""
@@ -296,27 +296,27 @@ class Gathered:
             path, field = field.source, self._fields[field.source]
         if type(field).__name__ == "InnerRun":
             positions, lengths = self._walk(field.source)[1][field.slot : field.slot + 2]
-            return np.where(self.fits, positions, 0), np.where(self.fits, lengths, 0)
+            return np.where(self.matches, positions, 0), np.where(self.matches, lengths, 0)
         starts, lengths = self._starts + self._positions[path], self._spread(self.length(path))
-        if self._is_located and self._all_fit and self._conditions[path] is True:
+        if self._is_located and self._all_match and self._conditions[path] is True:
             lengths = lengths.astype(np.int64, copy=False)
         else:
-            present = np.logical_and(self.fits, self.mask(path))
+            present = np.logical_and(self.matches, self.mask(path))
             starts, lengths = np.where(present, starts, 0), np.where(present, lengths, 0)
         if field.ends_at_zero:
-            cut = np.empty(len(starts), dtype=np.int64)
-            lengths_to_zero.run(self._data, starts, lengths, cut)
-            lengths = cut
+            truncated = np.empty(len(starts), dtype=np.int64)
+            lengths_to_zero.run(self._data, starts, lengths, truncated)
+            lengths = truncated
         return starts, lengths
 
     def positions(self, path: str) -> Any:
         """Offset in the block of a number of each event, int64."""
         return self._starts + self._positions[path]
 
-    def place(self, path: str) -> int | None:
+    def offset(self, path: str) -> int | None:
         """Offset of a field within every body; None if it depends on the event."""
-        place = self._positions.get(path)
-        return place if isinstance(place, int) else None
+        offset = self._positions.get(path)
+        return offset if isinstance(offset, int) else None
 
     def field(self, path: str) -> Any:
         """The layout's description of a field."""

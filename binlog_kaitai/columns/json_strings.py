@@ -98,11 +98,11 @@ def put_json(data: Any, starts: Any, lengths: Any, positions: Any, out: Any) -> 
         at += 1
         end = starts[index] + lengths[index]
         after = starts[index]  # the last multi-byte character
-        for place in range(starts[index], end):
-            byte = data[place]
-            if byte >= 128 and place >= after:
-                after = place + width_at(data, place, end)
-            if byte >= 128 and place >= after:
+        for offset in range(starts[index], end):
+            byte = data[offset]
+            if byte >= 128 and offset >= after:
+                after = offset + width_at(data, offset, end)
+            if byte >= 128 and offset >= after:
                 out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
                 at = put_hex(byte, out, at + 4)
             elif ESCAPES[byte]:
@@ -123,20 +123,20 @@ def escape_bytes(data: Any, offsets: Any, out: Any, ends: Any) -> int:
     at = 0
     ends[0] = 0
     for index in range(offsets.shape[0] - 1):
-        place, end = np.int64(offsets[index]), np.int64(offsets[index + 1])
-        if place < 0 or end < place or end > data.shape[0] or at + 4 * (end - place) > out.shape[0]:
+        offset, end = np.int64(offsets[index]), np.int64(offsets[index + 1])
+        if offset < 0 or end < offset or end > data.shape[0] or at + 4 * (end - offset) > out.shape[0]:
             return -1
-        while place < end:
-            width = width_at(data, place, end)
+        while offset < end:
+            width = width_at(data, offset, end)
             if width:
                 for step in range(width):
-                    out[at + step] = data[place + step]
+                    out[at + step] = data[offset + step]
                 at += width
-                place += width
+                offset += width
             else:
-                byte = data[place]
+                byte = data[offset]
                 out[at], out[at + 1] = 92, 120
                 at = put_hex(byte, out, at + 2)
-                place += 1
+                offset += 1
         ends[index + 1] = at
     return at

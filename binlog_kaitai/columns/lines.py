@@ -88,9 +88,9 @@ class Pool:
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._offsets: dict[bytes, tuple[int, int]] = {}
-        self.null = self.place(b"null")
+        self.null = self.add(b"null")
 
-    def place(self, text: bytes) -> tuple[int, int]:
+    def add(self, text: bytes) -> tuple[int, int]:
         """Offset and length of the given bytes, which are added if they are new."""
         found = self._offsets.get(text)
         if found is None:
@@ -100,13 +100,13 @@ class Pool:
 
     def append(self, data: Any) -> int:
         """Append many bytes at once; returns their offset."""
-        place = len(self._bytes)
+        offset = len(self._bytes)
         self._bytes += memoryview(data)
-        return place
+        return offset
 
-    def read(self, place: int, length: int) -> bytes:
+    def read(self, offset: int, length: int) -> bytes:
         """A range of the bytes."""
-        return bytes(self._bytes[place : place + length])
+        return bytes(self._bytes[offset : offset + length])
 
     def array(self) -> Any:
         """All bytes, as a uint8 array; nothing can be added while it exists."""
@@ -136,7 +136,7 @@ class Pool:
             if len(rare):
                 first = first.copy()
                 for index in rare.tolist():
-                    first[index], second[index] = self.place(b"%d" % int(values[index]))
+                    first[index], second[index] = self.add(b"%d" % int(values[index]))
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])
@@ -148,7 +148,7 @@ class Pool:
         """A column of JSON values `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
             return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
-        offsets = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         # NumPy indexes slowly with integers that are not 64 bits wide.
         codes = codes.astype(np.int64, copy=False)
         first, second = offsets[:, 0].take(codes), offsets[:, 1].take(codes)
@@ -159,7 +159,7 @@ class Pool:
 
     def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> Column:
         """A column of JSON values given as text."""
-        offsets = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         return Column(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
 
     def placed(self, first: Any, second: Any) -> Column:
@@ -182,15 +182,15 @@ class Pool:
 
     def hexdumps(self, starts: Any, sizes: Any, positions: Any, style: Style) -> Column:
         """A column of hex dumps, one per event; empty for events with position 0."""
-        place, _ = self.place(style.packed())
+        offset, _ = self.add(style.packed())
         first = np.stack((starts, positions), axis=1)
-        second = np.stack((sizes, np.full(len(sizes), place)), axis=1)
+        second = np.stack((sizes, np.full(len(sizes), offset)), axis=1)
         return Column(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
 
     def same(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
         """A column with the same JSON value in `count` rows."""
-        place, length = self.place(text)
-        return Column(TEXT, _repeated(-place - 1, count), _repeated(length, count), by_event, text)
+        offset, length = self.add(text)
+        return Column(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
 
     def strings(
         self, data: Any, starts: Any, lengths: Any, convert: Callable[[bytes], object], mask: Any = None
@@ -212,7 +212,7 @@ class Pool:
         for index in self._escape(data, first, second, np.flatnonzero(~clean)).tolist():
             raw = bytes(view[first[index] : first[index] + second[index]])
             if raw not in known:
-                known[raw] = self.place(json_text(convert(raw)))
+                known[raw] = self.add(json_text(convert(raw)))
             first[index], second[index] = -known[raw][0] - 1, known[raw][1]
         if not is_whole:
             first = np.where(mask, first, -self.null[0] - 1)
@@ -324,8 +324,8 @@ def write_lines(
     for program, count in zip(programs, counts.tolist(), strict=True):
         for kind, piece in program.finish().pieces:
             if isinstance(piece, bytes):
-                place, length = pool.place(piece)
-                pieces.append((CONSTANT, place, length))
+                offset, length = pool.add(piece)
+                pieces.append((CONSTANT, offset, length))
                 room += count * length
                 continue
             if id(piece.first) not in offsets:

@@ -77,7 +77,7 @@ class Selection:
         lengths = np.zeros(len(offsets), dtype=np.int64)
         lengths[which.reshape(-1)] = gtids.second
         takes = []
-        for place, length in zip(offsets.tolist(), lengths.tolist(), strict=True):
-            text = pool.read(-place - 1, length).decode()
+        for offset, length in zip(offsets.tolist(), lengths.tolist(), strict=True):
+            text = pool.read(-offset - 1, length).decode()
             takes.append(self._filters.takes_gtid(None if text == "null" else text[1:-1]))
         return np.array(takes, dtype=np.bool_)[which.reshape(-1)]

@@ -37,7 +37,7 @@ class TableMaps:
         self._pool = pool
         self._rows = block.rows_of(EventType.table_map_event)
         body = block.body(EventType.table_map_event)
-        usable = np.flatnonzero(body.fits)
+        usable = np.flatnonzero(body.matches)
         self._rows = self._rows[usable]
         own_ids = body.numbers(_ID)[usable].astype(np.int64) if len(usable) else np.zeros(0, dtype=np.int64)
         earlier = list(self._known)
@@ -52,7 +52,7 @@ class TableMaps:
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
 
     def _names(self, body: Any, usable: Any, number: int, earlier: list[int]) -> Column:
-        known = [self._pool.place(self._known[id_].names[number]) for id_ in earlier]
+        known = [self._pool.add(self._known[id_].names[number]) for id_ in earlier]
         offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
         first, second = -offsets[:, 0] - 1, offsets[:, 1]
         if len(usable):

@@ -202,7 +202,7 @@ def _table_names(block: Block, limit: int) -> Iterator[str]:
     if kind not in block.counts or block.is_special:
         return
     body = block.body(kind)
-    chosen = np.flatnonzero(body.fits & (block.rows_of(kind) < limit))
+    chosen = np.flatnonzero(body.matches & (block.rows_of(kind) < limit))
     (starts, lengths), (begins, sizes) = (
         [values[chosen] for values in body.ranges(name)] for name in ("schema_name", "table_name")
     )
@@ -219,7 +219,7 @@ def _schemas(block: Block, kind: EventType, limit: int) -> Iterator[str]:
     if kind not in block.counts or block.is_special or "schema_name" not in block.body(kind):
         return
     body = block.body(kind)
-    chosen = np.flatnonzero(body.fits & (block.rows_of(kind) < limit))
+    chosen = np.flatnonzero(body.matches & (block.rows_of(kind) < limit))
     starts, lengths = (values[chosen] for values in body.ranges("schema_name"))
     for at in np.unique(group_ranges(block.data, starts, starts + lengths)).tolist():
         yield decode(bytes(block.data[starts[at] : starts[at] + lengths[at]]))

@@ -177,10 +177,10 @@ def follow(
         ddl=ddl,
     )
     reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
-    return EventFollower(follower, _place(follower, start), reader, ddl, interval, idle_timeout, stop)
+    return EventFollower(follower, _checkpoint_of(follower, start), reader, ddl, interval, idle_timeout, stop)
 
 
-def _place(follower: Follower, start: str | Mapping[str, Any]) -> Checkpoint:
+def _checkpoint_of(follower: Follower, start: str | Mapping[str, Any]) -> Checkpoint:
     if isinstance(start, Mapping):
         return Checkpoint.of(start) if "log_id" in start else follower.place(start)
     if start not in ("earliest", "latest"):

@@ -37,10 +37,10 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoi
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "no longer exists"
     for path in same:
-        head, size = read_log_header(path), size_of(path)
+        log_header, size = read_log_header(path), size_of(path)
         if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
             return replace(start_of(path), definitions=checkpoint.definitions)  # it had no first event so far
-        if head is None or head.log_id != checkpoint.log_id:
+        if log_header is None or log_header.log_id != checkpoint.log_id:
             what = "is a different log than before"
         elif size >= checkpoint.position:
             return replace(checkpoint, file=path)
@@ -54,11 +54,11 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoi
 
 def start_of(path: str) -> Checkpoint:
     """The mark at the start of a log."""
-    head = read_log_header(path)
+    log_header = read_log_header(path)
     return (
         Checkpoint(path)
-        if head is None
-        else Checkpoint(path, log_id=head.log_id, gtids=str(head.previous or ""))
+        if log_header is None
+        else Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
     )
 
 
@@ -72,27 +72,34 @@ def _from_the_oldest(checkpoint: Checkpoint, paths: Sequence[str], reason: str, 
 
 def _by_gtids(checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose) -> Checkpoint:
     reached = GtidSet.parse(checkpoint.gtids)
-    headers = [(path, head) for path in paths if (head := read_log_header(path)) is not None]
+    headers = [(path, log_header) for path in paths if (log_header := read_log_header(path)) is not None]
     if checkpoint.file and (missing := reached.without(_gtids_of(*headers[-1]) if headers else GtidSet())):
         reason = f"the available logs lack {missing}, which were read: a server that lags or began anew"
         return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose)
-    for path, head in reversed(headers):
-        if head.previous is not None and not head.previous.without(reached):
+    for path, log_header in reversed(headers):
+        if log_header.previous is not None and not log_header.previous.without(reached):
             start = Checkpoint(
-                path, log_id=head.log_id, gtids=checkpoint.gtids, definitions=checkpoint.definitions
+                path, log_id=log_header.log_id, gtids=checkpoint.gtids, definitions=checkpoint.definitions
             )
             return _first_new(replace(start, skip=checkpoint.gtids), reached)
-    lost = next((head.previous.without(reached) for _, head in headers if head.previous is not None), None)
+    lost = next(
+        (
+            log_header.previous.without(reached)
+            for _, log_header in headers
+            if log_header.previous is not None
+        ),
+        None,
+    )
     reason = (
         f"no available log contains the transactions {lost}" if lost else "no available log continues from it"
     )
     return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose)
 
 
-def _gtids_of(path: str, head: LogHeader) -> GtidSet:
+def _gtids_of(path: str, log_header: LogHeader) -> GtidSet:
     """All GTIDs of a log, including those before it."""
     found = GtidSet()
-    found.update(head.previous or found)
+    found.update(log_header.previous or found)
     with open_log(path) as stream:
         for block in read_from(stream, path, 0, 0):
             _add(found, block)
@@ -131,7 +138,7 @@ def _add(gtids: GtidSet, block: Block) -> None:
             add_gtids(gtids, block, kind)
 
 
-def check_next(checkpoint: Checkpoint, path: str, head: LogHeader, lose: Lose) -> None:
+def check_next(checkpoint: Checkpoint, path: str, log_header: LogHeader, lose: Lose) -> None:
     """Check that one log continues where another ends: by its number, else by its GTIDs."""
     before, after = (
         _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
@@ -141,8 +148,8 @@ def check_next(checkpoint: Checkpoint, path: str, head: LogHeader, lose: Lose) -
             return
     elif not before or not after:
         return  # custom file names prove nothing
-    if head.previous is not None:
-        lost = head.previous.without(GtidSet.parse(checkpoint.gtids))
+    if log_header.previous is not None:
+        lost = log_header.previous.without(GtidSet.parse(checkpoint.gtids))
         if not lost:
             return
         reason = f"does not continue where {checkpoint.file} ends: no available log contains {lost}"

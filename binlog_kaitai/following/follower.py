@@ -219,18 +219,20 @@ class Follower:
                     return walk
                 # If a log has no first event, it is the newest and was just created, or it was left by a
                 # crash.
-                head = None
-                while head is None:
+                log_header = None
+                while log_header is None:
                     at += 1
                     if at == len(paths):
                         return walk
-                    head = read_log_header(paths[at])
-                check_next(walk.checkpoint, paths[at], head, self._lose)
+                    log_header = read_log_header(paths[at])
+                check_next(walk.checkpoint, paths[at], log_header, self._lose)
                 skip = walk.checkpoint.skip
-                if head.previous is not None and not GtidSet.parse(skip).without(head.previous):
+                if log_header.previous is not None and not GtidSet.parse(skip).without(log_header.previous):
                     skip = ""
                 walk.enter(
-                    Checkpoint(paths[at], log_id=head.log_id, gtids=str(head.previous or ""), skip=skip)
+                    Checkpoint(
+                        paths[at], log_id=log_header.log_id, gtids=str(log_header.previous or ""), skip=skip
+                    )
                 )
         except BinlogError:
             if not walk.spans:

@@ -48,11 +48,11 @@ class _Field(NamedTuple):
     leaf: Leaf
 
 
-def _field_of(chance: Random, draft: Draft, fits: Callable[[Leaf], bool]) -> _Field | None:
+def _field_of(chance: Random, draft: Draft, matches: Callable[[Leaf], bool]) -> _Field | None:
     """A field that is not regenerated when the log is written."""
     index = event_of(chance, draft)
     leaves = leaves_of(draft, index) if index is not None else []
-    fitting = [leaf for leaf in leaves if leaf.path not in _MADE and fits(leaf)]
+    fitting = [leaf for leaf in leaves if leaf.path not in _MADE and matches(leaf)]
     if index is None or not fitting:
         return None
     leaf = chance.choice(fitting)

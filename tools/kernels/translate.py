@@ -1,10 +1,8 @@
-"""Compiles one kernel to an object file, with Numba and LLVM.
+"""One kernel to an object file, by Numba and LLVM.
 
-The entry point of a kernel is a C function, `int entry(const int64_t *record, void *result)`. The record has
-eight
-bytes for each number and, for an array, the address of its data and its shape. The return value is nonzero if
-the
-kernel raised an exception.
+The entry of a kernel is a C function, `int entry(const int64_t *record, void *result)`. The record has eight
+bytes for each number, and for an array the address of its data and its shape. The entry gives other than 0
+where the kernel raised an exception.
 """
 
 from __future__ import annotations
@@ -23,15 +21,14 @@ from binlog_kaitai.columns.kernel.compile import called_by, is_inlined
 from binlog_kaitai.columns.kernel.signatures import Kind
 from tools.kernels.targets import this_machine, triple_of
 
-#: Numba's own wrappers of compiled functions, which the entry point replaces.
+#: Numba's own ways to call what it compiled, for which the entry stands.
 _LEFT_OUT = ("no_cpython_wrapper", "no_cfunc_wrapper")
 
-#: Kernels allocate no arrays. Without Numba's memory management, calls between kernels need no reference
-#: counting, which
-#: would take longer than most kernels.
+#: Kernels make no arrays. Without Numba's memory management, it does not count in each of them that calls
+#: another how often an array is in use, which takes longer than what most of them do.
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False, **dict.fromkeys(_LEFT_OUT, True)}
 
-#: Functions that LLVM compiles to instructions, or to calls of memcpy, memmove and memset.
+#: What LLVM makes instructions of, or calls of memcpy, memmove and memset.
 _OF_LLVM = re.compile(
     r"llvm\.(mem(cpy|move|set)|[su](min|max)|abs|ct(pop|lz|tz)|bswap|fsh[lr]|[su](add|sub)\.sat|fabs|copysign"
     r"|[su](add|sub|mul)\.with\.overflow|assume|lifetime|experimental|vector|masked)\b.*"
@@ -40,36 +37,35 @@ _OF_LLVM = re.compile(
 
 _DECLARED = re.compile(r"^declare .*?@\"?([^\s\"(]+)", re.MULTILINE)
 
-#: Operations that LLVM compiles to function calls.
+#: Operations that LLVM makes calls of functions of.
 _CALLS = re.compile(r" = (frem|[su](div|rem) i128|[su]itofp i128|fpto[su]i \w+ \S+ to i128)\b")
 
 
 class Translated(NamedTuple):
-    """Machine code of one kernel: the types of its result, as in `struct`, and the object file."""
+    """Machine code of one kernel: the values of its result, as `struct` calls them, and the object file."""
 
     result: str
     code: bytes
 
 
 class Translator:
-    """Compiles kernels for one target.
+    """Translates kernels for one target.
 
     Parameters
     ----------
     machine, cpu
-        The processor; a process supports only one.
+        The processor. A process can have one only.
     is_checked
-        Check array bounds: an access outside is an exception.
+        Check the bounds of arrays: a read or write outside is an exception.
     """
 
     def __init__(self, machine: str, cpu: str, *, is_checked: bool) -> None:
-        # Numba vectorizes where it can; the baseline of both machines has 128-bit vectors.
+        # Numba makes vectors of what it knows; the baselines of both machines have such of 128 bits.
         config: Any = numba.config
         config.CPU_NAME = cpu if machine == this_machine() else "generic"
         config.CPU_FEATURES = ""
         if is_checked:
-            # At the highest level, LLVM hoists thousands of checks out of loops, which takes an hour for the
-            # largest.
+            # At the highest level LLVM moves thousands of checks out of loops, for an hour in the largest.
             config.OPT = type(config.OPT)(1)
         self._options = {**_OPTIONS, "boundscheck": is_checked}
         binding.initialize_all_targets()
@@ -81,12 +77,12 @@ class Translator:
         self._dispatcher = cache(self._make_dispatcher)
 
     def __call__(self, function: Callable[..., Any], kinds: Iterable[Kind], entry: str) -> Translated:
-        """Compile an object file that exports only the function `entry`.
+        """An object file with the function `entry`, which is all that others see of it.
 
         Raises
         ------
         ValueError
-            The kernel uses something available only inside Numba, or returns something other than numbers.
+            The kernel uses what only Numba has, or gives something that is no number.
         """
         kinds = tuple(kinds)
         signature = tuple(_type(kind) for kind in kinds)
@@ -97,11 +93,11 @@ class Translator:
         if _CALLS.search(text) or made.library.has_dynamic_globals:
             raise ValueError(f"{entry} needs functions of LLVM's runtime, or addresses of Numba's")
         if uses := [name for name in _DECLARED.findall(text) if not _OF_LLVM.fullmatch(name)]:
-            raise ValueError(f"{entry} requires Numba at run time: {', '.join(uses)}")
+            raise ValueError(f"{entry} needs Numba when it runs: {', '.join(uses)}")
         kernel = binding.parse_assembly(text).get_function(made.fndesc.llvm_func_name)
         module = binding.parse_assembly(text + _entry(kernel, kinds, entry))
         module.triple, module.data_layout = self._triple, str(self._machine.target_data)
-        # Numba numbers names per process, so two object files may use the same name differently.
+        # Numba numbers names in each process: in two object files they may stand for different things.
         for one in (*module.functions, *module.global_variables):
             if not one.is_declaration and one.name != entry:
                 one.linkage = "internal"
@@ -116,7 +112,7 @@ class Translator:
 
 
 class _Names(dict[str, Any]):
-    """The names of a module; kernels and functions are replaced by compiled ones when Numba requests them."""
+    """The names of a module; kernels and functions are compiled ones, made when Numba asks for them."""
 
     def __init__(self, function: Callable[..., Any], dispatcher: Callable[..., Any]) -> None:
         self._called = called_by(function)
@@ -137,7 +133,7 @@ def _type(kind: Kind) -> Any:
 
 
 def _result(type_: Any) -> str:
-    """The types of the result, as in `struct`; `1` before a single one."""
+    """The values of a result, each as `struct` calls its type; `1` before a single one."""
     if type_ == numba.types.none:
         return ""
     if hasattr(type_, "types"):
@@ -149,15 +145,15 @@ def _value(type_: Any) -> str:
     try:
         return numba.np.numpy_support.as_dtype(getattr(type_, "literal_type", type_)).char
     except numba.core.errors.NumbaError as error:
-        raise ValueError(f"a kernel cannot return {type_}") from error
+        raise ValueError(f"a kernel cannot give {type_}") from error
 
 
 def _entry(kernel: Any, kinds: Iterable[Kind], name: str) -> str:
-    """The entry point as LLVM source: it calls the kernel with Numba's calling convention.
+    """The entry of a kernel, as text of LLVM: it calls the kernel by Numba's convention.
 
-    This is `int kernel(result, exception, arguments)`, in which an array is passed as its owner, its parent
-    object, the number of its items, the size of an item, its data, its shape, and its strides. The first two
-    are null: the caller keeps the array alive.
+    That is `int kernel(result, exception, arguments)`, in which an array is its owner, the object that it
+    was made of, the number of its values, the size of one, its data, its shape, and its strides. The first
+    two are null: an array is kept alive by the caller.
     """
     types_ = [str(argument.type) for argument in kernel.arguments]
     record = "ptr" if types_[0] == "ptr" else "i64*"

@@ -202,8 +202,8 @@ class Block:
     def offset(self, kind: int, path: str) -> int | None:
         """Offset of a body field within every event of a type; None if it varies."""
         code = int(self.codes[np.argmax(self.types == kind)])
-        place = place_of(self.layout, kind, code, path)
-        return None if place is None else self.header_length + place
+        offset = offset_of(self.layout, kind, code, path)
+        return None if offset is None else self.header_length + offset
 
     def numbers_at(self, rows: Any, offset: Any, width: int) -> Any:
         """Little-endian numbers of `width` bytes at `offset` (one, or one per event) in events, uint64."""
@@ -265,11 +265,11 @@ class Block:
         runs = [field for field in fields if type(field).__name__ == "Run" and field.size is None]
         paths = [field.path for field in runs if not field.is_structure]
         start, end, index = int(self.starts[row]), int(self.starts[row] + self.sizes[row]), self.ranks[row]
-        place, after = end, end
+        offset, after = end, end
         if paths:
-            place, length = (int(values[index]) for values in body.ranges(paths[-1]))
-            after = place + length
-        raw = bytes(self.data[start:place]) + bytes(self.data[after:end])
+            offset, length = (int(values[index]) for values in body.ranges(paths[-1]))
+            after = offset + length
+        raw = bytes(self.data[start:offset]) + bytes(self.data[after:end])
         return self._event(row, resized(raw, len(raw)))
 
     def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
@@ -301,9 +301,9 @@ def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
 
 
 @lru_cache
-def place_of(layout: Format, kind: int, code: int, path: str) -> int | None:
+def offset_of(layout: Format, kind: int, code: int, path: str) -> int | None:
     """Offset of a field within a body, if it does not depend on the content of the body."""
     nothing = np.zeros(1, dtype=np.int64)
     parameters = _parameters(layout, kind, code)
     body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)
-    return body.place(path)
+    return body.offset(path)

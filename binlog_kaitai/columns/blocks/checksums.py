@@ -64,22 +64,22 @@ def settle(data: Any, frames: Frames) -> None:
     starts = frames.starts[rows]
     ends = starts + frames.sizes[rows]
     few = len(starts) + _checked < _FEW
-    fits = _each_fits(data, starts, ends) if few else _fit_in_runs(data, starts, ends)
-    frames.checksums[rows] = OK if fits.all() else np.where(fits, OK, BAD)
+    are_ok = _each_ok(data, starts, ends) if few else _ok_in_runs(data, starts, ends)
+    frames.checksums[rows] = OK if are_ok.all() else np.where(are_ok, OK, BAD)
 
 
-def _fit_in_runs(data: Any, starts: Any, ends: Any) -> Any:
+def _ok_in_runs(data: Any, starts: Any, ends: Any) -> Any:
     """Whether each checksum is correct, as a bool array."""
     limits, crc32s = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
     count = crc32s_of_runs.run(_moved(), starts, ends, limits, crc32s)
-    fits = np.ones(len(starts), dtype=np.bool_)
+    are_ok = np.ones(len(starts), dtype=np.bool_)
     for (begin, end), expected in zip(pairwise(limits[: count + 1].tolist()), crc32s.tolist(), strict=False):
         if crc32_in_pieces(data, int(starts[begin]), int(ends[end - 1])) != expected:
-            fits[begin:end] = _each_fits(data, starts[begin:end], ends[begin:end])
-    return fits
+            are_ok[begin:end] = _each_ok(data, starts[begin:end], ends[begin:end])
+    return are_ok
 
 
-def _each_fits(data: Any, starts: Any, ends: Any) -> Any:
+def _each_ok(data: Any, starts: Any, ends: Any) -> Any:
     global _checked
     _checked += len(starts)
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)

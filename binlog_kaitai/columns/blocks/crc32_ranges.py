@@ -53,8 +53,8 @@ class RangeCrc32s:
         crc, at = notes[-1], self._base + (len(notes) - 1) * _STRIDE
         while at + _STRIDE <= end:
             view = memoryview(self._offsets.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))
-            for place in range(0, len(view), _STRIDE):
-                crc = crc32(view[place : place + _STRIDE], crc)
+            for offset in range(0, len(view), _STRIDE):
+                crc = crc32(view[offset : offset + _STRIDE], crc)
                 notes.append(crc)
             at += len(view)
             self.summed += len(view)

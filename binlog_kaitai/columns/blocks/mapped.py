@@ -95,6 +95,6 @@ def give_back(data: Any, start: int, end: int) -> None:
     view = owner.obj if isinstance(owner, memoryview) else owner
     if not isinstance(view, mmap.mmap):
         return
-    place = data.__array_interface__["data"][0] - np.frombuffer(view, dtype=np.uint8).ctypes.data
-    first = (place + start) // mmap.PAGESIZE * mmap.PAGESIZE
-    view.madvise(mmap.MADV_DONTNEED, first, place + end - first)
+    offset = data.__array_interface__["data"][0] - np.frombuffer(view, dtype=np.uint8).ctypes.data
+    first = (offset + start) // mmap.PAGESIZE * mmap.PAGESIZE
+    view.madvise(mmap.MADV_DONTNEED, first, offset + end - first)

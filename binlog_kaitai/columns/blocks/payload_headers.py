@@ -41,7 +41,7 @@ class PayloadHeaders(NamedTuple):
         Lengths according to the event.
     """
 
-    fits: NDArray[np.bool_]
+    matches: NDArray[np.bool_]
     starts: Any
     ends: Any
     payload_sizes: Any
@@ -73,11 +73,11 @@ def payload_headers(block: Block, rows: Any) -> PayloadHeaders:
         near = left[ends[left] - starts[left] >= length]
         contents = block.data[starts[near][:, None] + np.arange(length)]
         found = near[((contents == template.content) | ~template.is_fixed).all(axis=1)]
-        values = [_numbers(block.data, starts[found], *place) for place in template.offsets]
+        values = [_numbers(block.data, starts[found], *byte_range) for byte_range in template.offsets]
         headers.starts[found] = starts[found] + length
         headers.payload_sizes[found], headers.uncompressed_sizes[found] = values
         is_known = np.all([value >= 0 for value in values], axis=0)
-        headers.fits[found] = is_known & template.is_usual
+        headers.matches[found] = is_known & template.is_usual
         left = left[~np.isin(left, found[is_known])]
         if not len(left):
             break
@@ -113,7 +113,7 @@ def _read(block: Block, row: int) -> _Template | None:
     start = len(event.raw) - traced.body._io.size() - (0 if traced.checksum is None else CHECKSUM_SIZE)
     content = np.frombuffer(event.raw[start : start + length], dtype=np.uint8)
     is_fixed = np.ones(length, dtype=np.bool_)
-    offsets = tuple(_place(body, name) for name in _SIZES)
+    offsets = tuple(_range_of(body, name) for name in _SIZES)
     is_usual = body.compression_type == type(body).CompressionAlgorithm.zstd and len(body.fields) == _USUAL
     for (begin, end), name in zip(offsets, _SIZES, strict=True):
         is_fixed[begin:end] = False
@@ -122,7 +122,7 @@ def _read(block: Block, row: int) -> _Template | None:
     return _Template(content, is_fixed, offsets, bool(is_usual))
 
 
-def _place(body: Any, name: str) -> tuple[int, int]:
+def _range_of(body: Any, name: str) -> tuple[int, int]:
     """Range of a size within the header: the value of the field that changes `name`."""
     for field in body.fields:
         if getattr(field, name) != getattr(field, f"previous_{name}"):

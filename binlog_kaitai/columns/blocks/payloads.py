@@ -123,8 +123,8 @@ def _opened_in_order(block: Block, rows: Any, block_size: int) -> Iterator[_Open
 def _number_of_small(headers: PayloadHeaders, at: int) -> int:
     """Number of consecutive payloads, from `at`, that can be expanded together."""
     sizes = headers.uncompressed_sizes[at:]
-    fits = headers.fits[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
-    return int(np.argmin(fits)) if not fits.all() else len(fits)
+    matches = headers.matches[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
+    return int(np.argmin(matches)) if not matches.all() else len(matches)
 
 
 def _many_payloads(block: Block, rows: Any, headers: PayloadHeaders) -> tuple[Block, Any] | None:

@@ -48,8 +48,8 @@ class RandomAccess:
             self._note(len(offsets) * mmap.PAGESIZE)
             return self._data[offsets[:, None] + np.arange(count)]
         rows = np.empty((len(offsets), count), dtype=np.uint8)
-        for row, place in enumerate(offsets.tolist()):
-            self._stream.seek(place)
+        for row, offset in enumerate(offsets.tolist()):
+            self._stream.seek(offset)
             data = read_up_to(self._stream, count)
             rows[row, : len(data)] = np.frombuffer(data, dtype=np.uint8)
         return rows

@@ -135,20 +135,20 @@ class Search:
         """
         layout, has_own_positions = context.layout, context.has_exact_positions
         self._look_again()
-        is_placed = has_own_positions and layout.binlog_version > 3
+        is_in_position = has_own_positions and layout.binlog_version > 3
         head = self._headers(np.array([position]), layout)
         following = self._headers(head.ends, layout)
         if len(following.offsets) and following.ends[0] <= self._log.size:
             both = (head, following)
-            if not is_placed or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
+            if not is_in_position or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
                 end: int = head.ends.tolist()[0]
                 return end
         return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
 
-    def is_whole(self, place: int, layout: Format) -> bool:
+    def is_whole(self, offset: int, layout: Format) -> bool:
         """Whether a complete event of any type with a correct checksum begins at an offset."""
         self._look_again()
-        headers = self._headers(np.array([place]), layout, of_any_type=True)
+        headers = self._headers(np.array([offset]), layout, of_any_type=True)
         headers = headers.part(headers.ends <= self._log.size)
         return bool(self._is_whole(headers, layout).any())
 

@@ -128,15 +128,15 @@ def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian:
     last_of_eight = data.shape[0] - 8
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * width)
     for index in range(starts.shape[0]):
-        place = starts[index] + offset
+        at = starts[index] + offset
         value = np.uint64(0)
-        if 0 <= place <= last_of_eight:
-            value = read_u8(data, np.uint64(place)) & mask
+        if 0 <= at <= last_of_eight:
+            value = read_u8(data, np.uint64(at)) & mask
             if is_big_endian:
                 value = byte_swapped(value) >> np.uint64(64 - 8 * width)
-        elif 0 <= place <= last:
+        elif 0 <= at <= last:
             for step in range(width):
-                byte = data[place + (step if is_big_endian else width - 1 - step)]
+                byte = data[at + (step if is_big_endian else width - 1 - step)]
                 value = (value << np.uint64(8)) | np.uint64(byte)
         out[index] = value
 
@@ -165,11 +165,11 @@ def divide_by_type(types: Any, counts: Any, order: Any, ranks: Any) -> None:
         ranks[event] = counts[kind]
         counts[kind] += 1
     # During the loop, `counts` holds the next output index of each type.
-    place = 0
+    at = 0
     for kind in range(256):
         count = counts[kind]
-        counts[kind] = place
-        place += count
+        counts[kind] = at
+        at += count
     for event in range(types.shape[0]):
         kind = types[event]
         order[counts[kind]] = event
@@ -184,11 +184,11 @@ def copy_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) ->
     for index in range(starts.shape[0]):
         start = starts[index]
         length = lengths[index]
-        place = offsets[index]
-        if start < 0 or place < 0 or start + length > data.shape[0] or place + length > out.shape[0]:
+        at = offsets[index]
+        if start < 0 or at < 0 or start + length > data.shape[0] or at + length > out.shape[0]:
             continue
         for step in range(length):
-            out[place + step] = data[start + step]
+            out[at + step] = data[start + step]
 
 
 @kernel

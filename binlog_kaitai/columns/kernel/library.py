@@ -143,14 +143,14 @@ class MachineCode:
 
     def _with_copies(self, arguments: tuple[Any, ...]) -> Any:
         """Call with contiguous copies of non-contiguous arrays; outputs are copied back."""
-        scattered = {place: one for place, one in enumerate(arguments) if _is_scattered(one)}
-        copies = {place: np.array(one, order="C") for place, one in scattered.items()}
-        for place, one in scattered.items():
-            copies[place].flags.writeable = one.flags.writeable
-        result = self(*(copies.get(place, one) for place, one in enumerate(arguments)))
-        for place, one in scattered.items():
+        scattered = {number: one for number, one in enumerate(arguments) if _is_scattered(one)}
+        copies = {number: np.array(one, order="C") for number, one in scattered.items()}
+        for number, one in scattered.items():
+            copies[number].flags.writeable = one.flags.writeable
+        result = self(*(copies.get(number, one) for number, one in enumerate(arguments)))
+        for number, one in scattered.items():
             if one.flags.writeable:
-                one[...] = copies[place]
+                one[...] = copies[number]
         return result
 
     def _check(self, arguments: tuple[Any, ...]) -> None:

@@ -59,7 +59,7 @@ def _times(block: Block, kind: int, rows: Any) -> Any:
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
         times = _own_or_immediate(body)
-        for index in np.flatnonzero(~body.fits).tolist():
+        for index in np.flatnonzero(~body.matches).tolist():
             times[index] = _tagged(block, int(rows[index]))
         return times
     if "has_commit_timestamps" not in body or not np.any(body["has_commit_timestamps"]):

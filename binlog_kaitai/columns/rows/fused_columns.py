@@ -137,8 +137,8 @@ def _strings(data: Any, starts: Any, count: int, plan: Any, offsets: Any, totals
     out = np.empty(int(positions[-1]), dtype=np.uint8)
     copy_columns.run(data, starts, count, plan, offsets, positions, out)
     memory = pa.py_buffer(out)
-    for place, total in zip(positions.tolist(), totals.tolist(), strict=False):
-        yield memory.slice(place, total)
+    for offset, total in zip(positions.tolist(), totals.tolist(), strict=False):
+        yield memory.slice(offset, total)
 
 
 def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:

@@ -109,14 +109,14 @@ class Images:
         ) * 2 + part.is_partial
         # Events with different column counts can have equal column bitmaps.
         widths = [len(table.schema.columns) if isinstance(table, Table) else -1 for table in self.tables]
-        fits = part.fits & (part.columns == np.array([*widths, -1], dtype=np.int64)[self.table_of])
-        keys = np.where(fits, keys, -1)
+        matches = part.matches & (part.columns == np.array([*widths, -1], dtype=np.int64)[self.table_of])
+        keys = np.where(matches, keys, -1)
         first, which = distinct(keys)
         return [self._program(index) for index in first.tolist()], which
 
     def _program(self, index: int) -> Program | None:
         part, table = self._part, self.table(index)
-        if not isinstance(table, Table) or table.widths is None or not part.fits[index]:
+        if not isinstance(table, Table) or table.widths is None or not part.matches[index]:
             return None
         if int(part.columns[index]) != len(table.widths):
             return None
@@ -210,7 +210,7 @@ class _Part(NamedTuple):
 
     rows: Any
     ids: Any
-    fits: Any
+    matches: Any
     which: Any
     is_partial: Any
     is_packed: Any
@@ -240,13 +240,13 @@ class _Part(NamedTuple):
         is_write, is_update = flag("is_write"), flag("is_update")
         which = np.where(is_update != 0, 3, np.where(is_write != 0, 2, 1))
         # Rows events from before 5.1.16 use another record, without extra data.
-        fits = body.fits & ("len_extra_data" in body)
-        if "extra_data" in body and (has_extra := fits & (body.ranges("extra_data")[1] > 0)).any():
-            fits &= ~has_extra | validator.accepts(block, kind, has_extra)
+        matches = body.matches & ("len_extra_data" in body)
+        if "extra_data" in body and (has_extra := matches & (body.ranges("extra_data")[1] > 0)).any():
+            matches &= ~has_extra | validator.accepts(block, kind, has_extra)
         return cls(
             rows,
             body.numbers(_ID).astype(np.int64),
-            fits,
+            matches,
             which,
             flag("is_partial_update"),
             np.full(count, name == _COMPRESSED),

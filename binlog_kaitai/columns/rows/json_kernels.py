@@ -43,20 +43,20 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @kernel
-def integer_at(data: Any, kind: Any, place: int) -> Any:
+def integer_at(data: Any, kind: Any, position: int) -> Any:
     """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be within the data.
 
     A UINT64 of 2^63 or more wraps to a negative number.
     """
     if kind == 5:
-        return json_int16(data, place)
+        return json_int16(data, position)
     if kind == 6:
-        return json_uint16(data, place)
+        return json_uint16(data, position)
     if kind == 7:
-        return json_int32(data, place)
+        return json_int32(data, position)
     if kind == 8:
-        return json_uint32(data, place)
-    return json_int64(data, place) if kind == 9 else json_uint64(data, place)
+        return json_uint32(data, position)
+    return json_int64(data, position) if kind == 9 else json_uint64(data, position)
 
 
 @kernel
@@ -67,13 +67,13 @@ def put_short(data: Any, kind: Any, start: int, out: Any, at: int) -> Any:
         out[at] = 45
         at += 1
         number = -number
-    place = np.uint64(at)
+    position = np.uint64(at)
     if number < 10:
-        out[place] = 48 + number
+        out[position] = 48 + number
         return at + 1
     if number < 100:
-        out[place] = 48 + number // 10
-        out[place + _ONE] = 48 + number % 10
+        out[position] = 48 + number // 10
+        out[position + _ONE] = 48 + number % 10
         return at + 2
     return put_digits(number, 1, out, at)
 
@@ -193,7 +193,7 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
             out[at + step] = b"null"[step]
         return at + 4
     kind = np.int64(data[start])
-    place = start + 1
+    position = start + 1
     kinds = stack.shape[0] // LEVEL
     depth = 0
     left = end - start
@@ -201,32 +201,32 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
     while True:
         if kind < 4:
             is_large = kind & 1 == 1
-            if depth >= MAX_DEPTH or depth >= kinds or json_entries(data, place, is_large) > end:
+            if depth >= MAX_DEPTH or depth >= kinds or json_entries(data, position, is_large) > end:
                 return LEFT
-            count, size, table = json_container(data, place, is_large, kind < 2)
+            count, size, table = json_container(data, position, is_large, kind < 2)
             left_to_copy -= size
-            if size < table or place + size > end or left_to_copy < 0:
+            if size < table or position + size > end or left_to_copy < 0:
                 return LEFT
             if at + 2 > out.shape[0]:
                 return NO_ROOM
             out[at] = 123 if kind < 2 else 91
             at += 1
             level = depth * LEVEL
-            stack[level] = place * 4 + kind
+            stack[level] = position * 4 + kind
             stack[level + 1] = count
             stack[level + 2] = 0
-            stack[level + 3] = place
+            stack[level + 3] = position
             stack[level + 4] = -1
             depth += 1
         else:
             if kind == 12:
-                place, length = string_at(data, place, end)
+                position, length = string_at(data, position, end)
                 left -= length
                 if length < 0 or left < 0:
                     return LEFT
-                at = put_quoted(data, place, length, out, at)
+                at = put_quoted(data, position, length, out, at)
             else:
-                at = put_scalar(data, kind, place, end, out, at)
+                at = put_scalar(data, kind, position, end, out, at)
             if at < 0:
                 return at
         is_found = False
@@ -296,7 +296,7 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
                 if at < 0:
                     return at
             else:
-                place = base + offset
+                position = base + offset
                 is_found = True
 
 

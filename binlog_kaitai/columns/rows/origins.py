@@ -85,7 +85,7 @@ class Origins:
 
     def _statements(self, block: Block, pool: Pool) -> Column:
         null = -pool.null[0] - 1, pool.null[1]
-        before = pool.place(self._statement)
+        before = pool.add(self._statement)
         # After the entries of the events: no value, and the statement that continues from the previous block.
         first = np.full(len(block) + 2, null[0], dtype=np.int64)
         second = np.full(len(block) + 2, null[1], dtype=np.int64)
@@ -113,9 +113,9 @@ def _thread_ids(block: Block, kind: int) -> Any:
     body, found = block.body(kind), np.full(block.counts[kind], _UNKNOWN, dtype=np.int64)
     by_reader: Any = np.arange(len(found))
     if "thread_id" in body:
-        known = body.fits & body.mask("thread_id")
+        known = body.matches & body.mask("thread_id")
         found[known] = body.numbers("thread_id")[known]
-        by_reader = np.flatnonzero(~body.fits)
+        by_reader = np.flatnonzero(~body.matches)
     for index in by_reader.tolist():
         try:
             value = getattr(block.event(int(block.rows_of(kind)[index])).body, "thread_id", None)
@@ -128,7 +128,7 @@ def _thread_ids(block: Block, kind: int) -> Any:
 def _texts(block: Block, kind: int, pool: Pool) -> tuple[Any, Any]:
     """Offsets and lengths of the statements of one event type, in the form of a `Column`."""
     body = block.body(kind)
-    found = pool.strings(block.data, *body.ranges("query"), decode, body.fits)
+    found = pool.strings(block.data, *body.ranges("query"), decode, body.matches)
     return found.first, found.second
 
 

@@ -22,7 +22,7 @@ from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commit_times import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.origins import Origins
-from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
+from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
@@ -103,15 +103,15 @@ class RowsPage:
 
     def gtid(self, row: int) -> str | None:
         """GTID of an event of the block."""
-        place, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
-        text = self.pool.read(place, length).decode()
+        offset, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
+        text = self.pool.read(offset, length).decode()
         return None if text == "null" else text[1:-1]
 
     def refuse(self, index: int, otherwise: BinlogError | None = None) -> BinlogError:
         """Raise the event reader's error for an invalid event, or `otherwise` if it finds none."""
         table, event = self.images.table(index), self.event(index)
         if isinstance(table, BinlogError):
-            return placed_error(table, event)
+            return located_error(table, event)
         try:
             for _ in rows_of(event, table.schema if table else None):
                 pass

@@ -34,8 +34,8 @@ def measure(data: Any, starts: Any, prefix: int, least: int, total: int, ends: A
 
 
 @kernel
-def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None:
-    """Copy `data[start : start + length]` to `out` at `place`, within bounds, with 16 spare bytes after it.
+def copy_bytes(data: Any, start: int, length: int, out: Any, offset: int) -> None:
+    """Copy `data[start : start + length]` to `out` at `offset`, within bounds, with 16 spare bytes after it.
 
     The spare bytes are overwritten.
     """
@@ -44,14 +44,14 @@ def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None
         if start + done + 16 <= data.shape[0]:
             # Copy sixteen bytes at a time, also past the end; the next value overwrites the excess.
             a = data[start + done : start + done + 16]
-            b = out[place + done : place + done + 16]
+            b = out[offset + done : offset + done + 16]
             a0, a1, a2, a3, a4, a5, a6, a7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
             a8, a9, a10, a11, a12, a13, a14, a15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
             b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = a0, a1, a2, a3, a4, a5, a6, a7
             b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = a8, a9, a10, a11, a12, a13, a14, a15
             done += 16
         else:
-            out[place + done] = data[start + done]
+            out[offset + done] = data[start + done]
             done += 1
 
 
@@ -60,9 +60,9 @@ def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> 
     """Copy the values to their offsets; `out` needs 16 spare bytes."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
-        place = np.int64(offsets[index])
-        if length > 0 and place >= 0 and place + length + 16 <= out.shape[0]:
-            copy_bytes(data, starts[index] + prefix, length, out, place)
+        offset = np.int64(offsets[index])
+        if length > 0 and offset >= 0 and offset + length + 16 <= out.shape[0]:
+            copy_bytes(data, starts[index] + prefix, length, out, offset)
 
 
 @kernel
@@ -76,10 +76,10 @@ def copy_members(texts: Any, limits: Any, numbers: Any, offsets: Any, out: Any) 
         if 0 <= number < limits.shape[0] - 1:
             start = limits[number]
             length = limits[number + 1] - start
-            place = np.int64(offsets[index])
+            offset = np.int64(offsets[index])
             is_inside = start >= 0 and start + length <= texts.shape[0]
-            if is_inside and place >= 0 and place + length + 16 <= out.shape[0]:
-                copy_bytes(texts, start, length, out, place)
+            if is_inside and offset >= 0 and offset + length + 16 <= out.shape[0]:
+                copy_bytes(texts, start, length, out, offset)
 
 
 @kernel
@@ -87,13 +87,13 @@ def pad_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> N
     """Copy the values to their offsets, padded with zero bytes."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
-        place = offsets[index]
+        offset = offsets[index]
         stop = offsets[index + 1]
-        if place < 0 or stop > out.shape[0]:
+        if offset < 0 or stop > out.shape[0]:
             continue
         start = starts[index] + prefix
-        for step in range(stop - place):
-            out[place + step] = data[start + step] if step < length else 0
+        for step in range(stop - offset):
+            out[offset + step] = data[start + step] if step < length else 0
 
 
 @kernel
@@ -113,20 +113,20 @@ def measure_recoded(data: Any, offsets: Any, sizes: Any, out: Any) -> None:
 @kernel
 def recode(data: Any, sizes: Any, texts: Any, out: Any) -> None:
     """Translate each byte into the first `sizes[byte]` (at most four) bytes of `texts[byte]`."""
-    place = np.uint64(0)
+    offset = np.uint64(0)
     room = out.shape[0]
     for at in range(data.shape[0]):
         byte = data[at]
         size = sizes[byte]
-        if np.int64(place) + 4 <= room:
+        if np.int64(offset) + 4 <= room:
             # Write all four without a branch; the next byte overwrites the excess.
-            out[place] = texts[byte, 0]
-            out[place + np.uint64(1)] = texts[byte, 1]
-            out[place + np.uint64(2)] = texts[byte, 2]
-            out[place + np.uint64(3)] = texts[byte, 3]
-        elif np.int64(place) + size <= room:
+            out[offset] = texts[byte, 0]
+            out[offset + np.uint64(1)] = texts[byte, 1]
+            out[offset + np.uint64(2)] = texts[byte, 2]
+            out[offset + np.uint64(3)] = texts[byte, 3]
+        elif np.int64(offset) + size <= room:
             for step in range(size):
-                out[place + np.uint64(step)] = texts[byte, step]
+                out[offset + np.uint64(step)] = texts[byte, step]
         else:
             return
-        place += np.uint64(size)
+        offset += np.uint64(size)

@@ -66,9 +66,9 @@ def texts(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> An
             return found
         data, offsets = values.bytes_and_offsets()
         is_small = _OF_BYTE * len(data) <= LONGEST
-        return _escaped(cells, kind, data, offsets) if is_small else _mended(cells, kind, found)
+        return _escaped(cells, kind, data, offsets) if is_small else _decoded(cells, kind, found)
     if column.charset == BINARY:
-        return _mended(cells, kind, found)
+        return _decoded(cells, kind, found)
     data, offsets = values.bytes_and_offsets()
     if extends_ascii(column.charset) and is_ascii(data):
         return found
@@ -76,7 +76,7 @@ def texts(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> An
         sizes, characters = table
         if sizes.all() or sizes[data].all():
             return _recoded(cells, kind, data, offsets, sizes, characters)
-    return _mended(cells, kind, found)
+    return _decoded(cells, kind, found)
 
 
 def is_ascii(data: Any) -> bool:
@@ -114,7 +114,7 @@ def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
 
 
-def _mended(cells: Cells, kind: Any, found: Any) -> Any:
+def _decoded(cells: Cells, kind: Any, found: Any) -> Any:
     """Strings decoded by Python's codecs, each distinct value once."""
     as_bytes = found.view(pa.binary()).dictionary_encode()
     charset = cells.column.charset

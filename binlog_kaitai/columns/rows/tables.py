@@ -188,8 +188,8 @@ class Tables:
             mismatch = found.reason if isinstance(found, DefinitionMismatch) else ""
             made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
             if isinstance(found, DefinitionMismatch) and made.schema.names_from is NameSource.NONE:
-                place = replace(found, file=block.file, position=int(block.positions[row]))
-                warnings.warn(str(place), DefinitionWarning, stacklevel=2)
+                warning = replace(found, file=block.file, position=int(block.positions[row]))
+                warnings.warn(str(warning), DefinitionWarning, stacklevel=2)
         except BinlogError as error:
             made = error
         if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:
@@ -203,7 +203,7 @@ class Tables:
         self._changes += self.definitions.observe_query(statement_body(block, row))
 
 
-def placed_error(error: BinlogError, event: Event) -> BinlogError:
+def located_error(error: BinlogError, event: Event) -> BinlogError:
     """The error for a table that cannot be decoded, at one of its rows events unless it has a position."""
     if error.position is not None:
         return error
@@ -247,8 +247,8 @@ def statements_in(
         body = block.gather(EventType.query_event, rows)
         starts, lengths = body.ranges("query")
         # The grammar decodes events that do not match the layout, and may report damage.
-        found += rows[~body.fits].tolist()
-        offsets = rows[body.fits], starts[body.fits], lengths[body.fits]
+        found += rows[~body.matches].tolist()
+        offsets = rows[body.matches], starts[body.matches], lengths[body.matches]
         for row, start, length in zip(*(values.tolist() for values in offsets), strict=True):
             if may_matter(bytes(block.data[start : start + min(length, _BEGINNING)])):
                 found.append(row)

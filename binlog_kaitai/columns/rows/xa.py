@@ -32,7 +32,7 @@ _LONGEST, _MOST_NAMED = 4096, 10
 class _Prepared(NamedTuple):
     """A transaction with rows that were read: position of the first one, and its GTID."""
 
-    place: str
+    position: str
     gtid: str | None
 
 
@@ -74,7 +74,7 @@ class Prepared:
                     if first is not None:
                         self._prepared[xid] = _Prepared(first, gtid_of(row))
                 elif (known := self._prepared.pop(xid, None)) is not None and verb == b"ROLLBACK":
-                    self._rolled_back.append((xid, known, _place(block, row)))
+                    self._rolled_back.append((xid, known, _position(block, row)))
         self._first = self._first_of(block, chosen, begins, len(block))
 
     def _first_of(self, block: Block, chosen: Any, begins: Any, row: int) -> str | None:
@@ -84,7 +84,7 @@ class Prepared:
         first = int(np.searchsorted(chosen, begin))
         if not at and self._first is not None:
             return self._first
-        return _place(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
+        return _position(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
 
     def _statements(self, block: Block, limit: int) -> Iterator[tuple[int, str, bytes]]:
         """Events that prepare or end a transaction, with its name and the effect."""
@@ -103,9 +103,11 @@ class Prepared:
 
     def warn(self) -> None:
         """Warn about transactions whose rows were read and that were rolled back."""
-        for xid, known, place in self._rolled_back[:_MOST_NAMED]:
+        for xid, known, position in self._rolled_back[:_MOST_NAMED]:
             hint = f"; GTID {known.gtid}" if known.gtid else ""
-            reason = f"{known.place}: rows of XA transaction {xid}, which is rolled back at {place}{hint}"
+            reason = (
+                f"{known.position}: rows of XA transaction {xid}, which is rolled back at {position}{hint}"
+            )
             warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
         more = len(self._rolled_back) - _MOST_NAMED
         if more > 0:
@@ -113,7 +115,7 @@ class Prepared:
             warnings.warn(reason, RolledBackWarning, stacklevel=2)
 
 
-def _place(block: Block, row: int) -> str:
+def _position(block: Block, row: int) -> str:
     return f"{block.file}, position {int(block.positions[row])}"
 
 
@@ -132,7 +134,7 @@ def _candidates(block: Block) -> list[int]:
     if len(rows) and not block.is_special:
         body = block.body(EventType.query_event)
         starts, lengths = body.ranges("query")
-        usable = np.flatnonzero(body.fits & (lengths > 2))
+        usable = np.flatnonzero(body.matches & (lengths > 2))
         first = starts[usable]
         is_xa = (block.data[first] | 0x20 == ord("x")) & (block.data[first + 1] | 0x20 == ord("a"))
         found += rows[usable[is_xa]].tolist()

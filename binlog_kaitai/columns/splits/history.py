@@ -138,7 +138,7 @@ def definitions_before(
     logs: Sequence[tuple[object, AbstractContextManager[Log]]],
     key: object,
     log: Log,
-    cut: SplitPoint,
+    split_point: SplitPoint,
     ddl: str | None,
 ) -> Definitions:
     """The definitions in force at a split point of a log.
@@ -158,7 +158,7 @@ def definitions_before(
         A log cannot be opened.
     """
     definitions = _definitions_after(logs, ddl)
-    for seen in _seen(key, nullcontext(log), cut):
+    for seen in _seen(key, nullcontext(log), split_point):
         seen.show(definitions)
     return definitions
 
@@ -183,15 +183,17 @@ def _definitions_after(
 
 def _seen(key: object, opened: AbstractContextManager[Log], until: SplitPoint | None) -> Sequence[_Seen]:
     """Events that affect definitions in a log, up to a split point or its end; extends cached results."""
-    place = -1 if until is None else until.position
-    found = _known.get((key, place))
+    position = -1 if until is None else until.position
+    found = _known.get((key, position))
     if found is None:
-        earlier = [at for one, at in _known if one == key and 0 <= at < (place if place >= 0 else at + 1)]
+        earlier = [
+            at for one, at in _known if one == key and 0 <= at < (position if position >= 0 else at + 1)
+        ]
         start = _known[key, max(earlier)] if earlier else _Known(SplitPoint(0, ()), [])
         with opened as log:
             found = _read_on(log, start, until)
-        _known[key, place] = found
-    _known.move_to_end((key, place))
+        _known[key, position] = found
+    _known.move_to_end((key, position))
     while len(_known) > _MAX_KNOWN:
         _known.popitem(last=False)
     return found.seen

@@ -95,7 +95,7 @@ def _pass_over(
     pieces: tuple[tuple[int, int | None], ...] = ()
     knows_gtid = True
     with opened(split.file) as log:
-        begin = log.cut_before(error.position or 0)
+        begin = log.split_point_before(error.position or 0)
         if begin.position >= start:
             part = part._replace(formats=begin.formats)
             start = begin.position
@@ -105,8 +105,8 @@ def _pass_over(
             if following is None or (stop is not None and following >= stop):
                 yield Gap(at, TO_THE_END if stop is None else stop, error)
                 return None
-            cut = log.first_split_point(following, stop)
-            after = stop if cut is None else cut.position
+            split_point = log.first_split_point(following, stop)
+            after = stop if split_point is None else split_point.position
             if len(pieces) >= _MAX_PIECES or wanted.view == "transactions":
                 # A damaged transaction counts as incomplete; the reader has already returned its rows.
                 following = after if after is not None else log.size
@@ -123,9 +123,9 @@ def _pass_over(
                 if found is not None:
                     error = found
                     continue
-            if cut is None:
+            if split_point is None:
                 return None
-            return Part(((cut.position, stop),), part.binlog_version, cut.formats)
+            return Part(((split_point.position, stop),), part.binlog_version, split_point.formats)
 
 
 def _read_rest(split: Split, rest: _Rest, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
@@ -144,12 +144,12 @@ def _read_rest(split: Split, rest: _Rest, wanted: _Wanted) -> Generator[Any, Non
 def _tells_its_end(log: Log, position: int, following: int) -> bool:
     """Whether exactly one event is lost, and it does not name a transaction."""
     log.stream.seek(position)
-    version = log.head.binlog_version
+    version = log.log_header.binlog_version
     data = read_up_to(log.stream, header_length(version))
     if len(data) < header_length(version):
         return False
     header = read_header(data, version)
-    kind = log.head.context().layout.effective_type(header.type_code)
+    kind = log.log_header.context().layout.effective_type(header.type_code)
     return position + header.len_event == following and kind not in GTID_TYPES
 
 

@@ -284,9 +284,11 @@ def _part_of(split: Split) -> Part | None:
 
 def part_in(log: Log, split: Split) -> Part | None:
     """Like `_part_of`, for an open log."""
-    head = log.head
+    log_header = log.log_header
     if split.is_exact:
-        formats = log.cut_before(split.start).formats if head.is_relay_log else head.formats
+        formats = (
+            log.split_point_before(split.start).formats if log_header.is_relay_log else log_header.formats
+        )
         start: SplitPoint | None = SplitPoint(split.start, formats if split.start else ())
         stop: int | None = split.stop
     else:
@@ -295,7 +297,7 @@ def part_in(log: Log, split: Split) -> Part | None:
         stop = None if after is None else after.position
     if start is None:
         return None
-    return Part(((start.position, stop),), head.binlog_version, start.formats)
+    return Part(((start.position, stop),), log_header.binlog_version, start.formats)
 
 
 #: Maximum number of logs with cached split points.
@@ -337,7 +339,7 @@ def _definitions(
 
     is_known = False
     with suppress(BinlogError), opened(split.file) as log:
-        is_known = not is_mariadb(log.head.context().layout)
+        is_known = not is_mariadb(log.log_header.context().layout)
     return LateDefinitions(load, is_mariadb=not is_known, needs_names=needs_names)
 
 
@@ -354,7 +356,7 @@ def _server_id(file: LogFile) -> int | None:
     """Server id in the first event of a log; None if that event is damaged."""
     try:
         with opened(file) as log:
-            return log.head.server_id
+            return log.log_header.server_id
     except (DamagedError, NotABinlogError):
         return None
 

@@ -56,7 +56,7 @@ NEAR = 4 << 20
 _BLOCK = 1 << 18
 
 #: Maximum number of events before the first transaction.
-_MAX_HEAD_EVENTS = 64
+_MAX_HEADER_EVENTS = 64
 
 #: Distance between cached split points of a log that was followed from the start, in bytes.
 _STRIDE = 1 << 20
@@ -113,7 +113,7 @@ def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
     described, is_encrypted, timestamp = None, False, 0
     server_id: int | None = None
     kind = -1
-    for _ in range(_MAX_HEAD_EVENTS):
+    for _ in range(_MAX_HEADER_EVENTS):
         stream.seek(position)
         data = read_up_to(stream, length)
         if len(data) < length:
@@ -162,11 +162,11 @@ class Log:
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream = stream
         self.name = name
-        self.head = read_log_header(stream, name)
-        self._context = self.head.context()
-        self._context.has_exact_positions &= not self.head.is_relay_log
+        self.log_header = read_log_header(stream, name)
+        self._context = self.log_header.context()
+        self._context.has_exact_positions &= not self.log_header.is_relay_log
         is_checksummed = self._context.layout.is_checksummed
-        self._can_resync = self._context.has_exact_positions and self.head.has_gtids and is_checksummed
+        self._can_resync = self._context.has_exact_positions and self.log_header.has_gtids and is_checksummed
         #: Split points found by following the log from its start, some per stretch, including the start
         #: itself.
         self.known = [SplitPoint(0, ())]
@@ -188,29 +188,29 @@ class Log:
         """
         if start <= 0:
             return self.known[0]
-        if self.head.is_encrypted:
+        if self.log_header.is_encrypted:
             return None
         if self._can_resync and start >= NEAR:
-            is_sure, cut = self._by_resync(start, stop)
+            is_sure, split_point = self._by_resync(start, stop)
             if is_sure:
-                return cut
+                return split_point
         return self._from_known(start, stop)
 
-    def cut_before(self, position: int) -> SplitPoint:
+    def split_point_before(self, position: int) -> SplitPoint:
         """The last split point at or before an event, determined from the preceding events."""
         found = self._known_before(position)
-        for cut in self.split_points(found, position + 1):
-            if cut.position > position:
+        for split_point in self.split_points(found, position + 1):
+            if split_point.position > position:
                 break
-            found = cut
+            found = split_point
         return found
 
     def split_points(self, start: SplitPoint, stop: int | None = None) -> Iterator[SplitPoint]:
         """All split points after a given one, up to approximately `stop`, skipping damage."""
-        formats, follower = start.formats, SplitPointFinder(self.head)
+        formats, follower = start.formats, SplitPointFinder(self.log_header)
         for block in self.blocks(start, stop):
             if isinstance(block, Gap):
-                follower = SplitPointFinder(self.head, is_sure=False)
+                follower = SplitPointFinder(self.log_header, is_sure=False)
                 continue
             for position in follower.take(block):
                 if position > start.position:
@@ -222,7 +222,7 @@ class Log:
         """Blocks and gaps from a split point on, up to approximately `stop`."""
         at = start.position
         self.stream.seek(at)
-        context = context_of(Part((), self.head.binlog_version, start.formats)) if at else None
+        context = context_of(Part((), self.log_header.binlog_version, start.formats)) if at else None
         options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK, "prefetches": False}
         found = AroundDamage(self.stream, self.name, context, at, is_checked=True, **options)
         for one in found:
@@ -240,42 +240,42 @@ class Log:
         at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._context.layout)
         if at is None:
             return False, None
-        formats, follower = self.head.formats, SplitPointFinder(self.head)
-        part = Part(((at, None),), self.head.binlog_version, formats)
+        formats, follower = self.log_header.formats, SplitPointFinder(self.log_header)
+        part = Part(((at, None),), self.log_header.binlog_version, formats)
         reader = PartReader(self.stream, part, self.name, block_size=_BLOCK)
-        cut: SplitPoint | None = None
+        split_point: SplitPoint | None = None
         try:
             for block in reader:
                 if (checksums.check(block) == BAD).any() or block.is_special:
                     return False, None
                 positions = follower.take(block)
-                if cut is None and (at_or_after := [one for one in positions if one >= start]):
-                    cut = SplitPoint(at_or_after[0], formats)
+                if split_point is None and (at_or_after := [one for one in positions if one >= start]):
+                    split_point = SplitPoint(at_or_after[0], formats)
                 proven = reader.position - PROOF
-                if cut is not None and proven >= cut.position:
-                    return True, _before(cut, stop)
-                if cut is None and stop is not None and proven >= at and reader.position >= stop:
+                if split_point is not None and proven >= split_point.position:
+                    return True, _before(split_point, stop)
+                if split_point is None and stop is not None and proven >= at and reader.position >= stop:
                     return True, None
             end = reader.end()
         except BinlogError:
             return False, None
-        return end is not None and end.bytes_after == 0, _before(cut, stop)
+        return end is not None and end.bytes_after == 0, _before(split_point, stop)
 
     def _known_before(self, start: int) -> SplitPoint:
-        at = bisect_right(self.known, start, key=lambda cut: cut.position)
+        at = bisect_right(self.known, start, key=lambda split_point: split_point.position)
         return self.known[max(at - 1, 0)]
 
     def _from_known(self, start: int, stop: int | None) -> SplitPoint | None:
-        for cut in self.split_points(self._known_before(start), stop):
-            if cut.position >= self.known[-1].position + _STRIDE:
-                self.known.append(cut)
-            if cut.position >= start:
-                return _before(cut, stop)
+        for split_point in self.split_points(self._known_before(start), stop):
+            if split_point.position >= self.known[-1].position + _STRIDE:
+                self.known.append(split_point)
+            if split_point.position >= start:
+                return _before(split_point, stop)
         return None
 
 
-def _before(cut: SplitPoint | None, stop: int | None) -> SplitPoint | None:
-    return cut if cut is None or stop is None or cut.position < stop else None
+def _before(split_point: SplitPoint | None, stop: int | None) -> SplitPoint | None:
+    return split_point if split_point is None or stop is None or split_point.position < stop else None
 
 
 class SplitPointFinder:
@@ -289,8 +289,8 @@ class SplitPointFinder:
         begin inside a transaction.
     """
 
-    def __init__(self, head: LogHeader, *, is_sure: bool = True) -> None:
-        self._has_gtids = head.has_gtids
+    def __init__(self, log_header: LogHeader, *, is_sure: bool = True) -> None:
+        self._has_gtids = log_header.has_gtids
         self._boundaries = Boundaries()
         self._is_sure = is_sure
         self._last_role = Role.OUTSIDE

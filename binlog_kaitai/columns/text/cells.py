@@ -136,20 +136,20 @@ def put_utf8(data: Any, start: int, length: int, quotes: int, out: Any, at: int)
         target[index] = byte
     if high < 128 and (special == 0 or quotes == 0):
         return put_quote(quotes, out, at + length)
-    place = start
+    offset = start
     end = start + length
-    while place < end:
-        byte = data[place]
+    while offset < end:
+        byte = data[offset]
         if byte >= 128:
-            width = width_at(data, place, end)
+            width = width_at(data, offset, end)
             if width == 0:
                 return put_bytes_object(data, start, length, 0, quotes, out, begin)
             for step in range(width):
-                out[at + step] = data[place + step]
+                out[at + step] = data[offset + step]
             at += width
-            place += width
+            offset += width
             continue
-        place += 1
+        offset += 1
         if quotes == 0 or ESCAPES[byte] == 0:
             out[at] = byte
             at += 1
@@ -269,28 +269,28 @@ def put_json(data: Any, start: int, length: int, quotes: int, stack: Any, out: A
     if at + marks > out.shape[0]:
         return NO_ROOM
     end = at + marks
-    place = end
+    offset = end
     while marks > 0:
         at -= 1
-        place -= 1
+        offset -= 1
         byte = out[at]
-        out[place] = byte
+        out[offset] = byte
         if byte == 34:
-            place -= 1
-            out[place] = 34
+            offset -= 1
+            out[offset] = 34
             marks -= 1
     return end
 
 
 @kernel
-def put_moment(data: Any, place: int, kind: int, digits: int, out: Any, at: int) -> Any:
+def put_moment(data: Any, offset: int, kind: int, digits: int, out: Any, at: int) -> Any:
     """Write a date or time of any kind, without quotes."""
     microsecond = np.int64(0)
     if kind in (TIMESTAMP, TIMESTAMP2):
         if kind == TIMESTAMP:
-            seconds = timestamp(data, place)
+            seconds = timestamp(data, offset)
         else:
-            seconds, microsecond = timestamp2(data, place, digits)
+            seconds, microsecond = timestamp2(data, offset, digits)
         if seconds == 0:
             at = put_calendar(0, 0, 0, 45, out, at)
         else:
@@ -300,9 +300,9 @@ def put_moment(data: Any, place: int, kind: int, digits: int, out: Any, at: int)
     elif kind in (TIME, TIME2):
         has_spare_bit = False
         if kind == TIME:
-            is_negative, hour, minute, second = time(data, place)
+            is_negative, hour, minute, second = time(data, offset)
         else:
-            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
+            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, offset, digits)
         if has_spare_bit or minute > 59 or second > 59:
             return LEFT
         if is_negative:
@@ -310,14 +310,16 @@ def put_moment(data: Any, place: int, kind: int, digits: int, out: Any, at: int)
             at += 1
         at = put_clock(hour, minute, second, out, at)
     elif kind == DATE:
-        years, month, day = date(data, place)
+        years, month, day = date(data, offset)
         return put_calendar(years, month, day, 45, out, at) if years <= 9999 else LEFT
     else:
         is_positive = True
         if kind == DATETIME:
-            years, month, day, hour, minute, second = datetime(data, place)
+            years, month, day, hour, minute, second = datetime(data, offset)
         else:
-            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
+            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(
+                data, offset, digits
+            )
         if not is_positive or not 0 <= years <= 9999:
             return LEFT
         at = put_calendar(years, month, day, 45, out, at)
@@ -333,7 +335,7 @@ def put_moment(data: Any, place: int, kind: int, digits: int, out: Any, at: int)
 @inlined
 def put_cell(
     data: Any,
-    place: int,
+    offset: int,
     length: int,
     kind: int,
     detail: int,
@@ -348,32 +350,32 @@ def put_cell(
 ) -> Any:
     """Write the value whose bytes are `data[place : place + length]`; NO_ROOM only for a DOCUMENT."""
     if kind == SIGNED:
-        number, _ = integers(data, place, length)
+        number, _ = integers(data, offset, length)
         return put_signed(number, out, at)
     if kind == UTF8:
-        return put_utf8(data, place, length, quotes, out, at)
+        return put_utf8(data, offset, length, quotes, out, at)
     if kind == UNSIGNED:
-        _, bits = integers(data, place, length)
+        _, bits = integers(data, offset, length)
         return put_unsigned(bits, out, at)
     if DATE <= kind <= TIME or kind == DECIMAL:
         at = put_quote(quotes, out, at)
         if kind == DECIMAL:
-            at = put_decimal(data, place, detail >> 8, detail & 255, out, at)
+            at = put_decimal(data, offset, detail >> 8, detail & 255, out, at)
         else:
-            at = put_moment(data, place, kind, detail, out, at)
+            at = put_moment(data, offset, kind, detail, out, at)
         return put_quote(quotes, out, at) if at >= 0 else LEFT
     if kind == DOUBLE:
-        return put_shortest(int_8(data, place), REPR_LEAST, REPR_MOST, out, at)
+        return put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, at)
     if kind == FLOAT:
-        return put_single(np.float64(np.uint32(int_4(data, place, True)).view(np.float32)), out, at)
+        return put_single(np.float64(np.uint32(int_4(data, offset, True)).view(np.float32)), out, at)
     if kind == CODED:
-        return put_coded(data, place, length, detail == 1, words, limits, first, quotes, out, at)
+        return put_coded(data, offset, length, detail == 1, words, limits, first, quotes, out, at)
     if kind == BYTES:
-        return put_bytes_object(data, place, length, detail, quotes, out, at)
+        return put_bytes_object(data, offset, length, detail, quotes, out, at)
     if kind == DOCUMENT:
-        return put_json(data, place, length, quotes, stack, out, at)
+        return put_json(data, offset, length, quotes, stack, out, at)
     if kind == MEMBER:
-        number = enum(data, place, length)
+        number = enum(data, offset, length)
         if number >= count:
             return LEFT
         at = put_quote(quotes, out, at)
@@ -381,14 +383,14 @@ def put_cell(
         copy(words, limits[word], limits[word + 1] - limits[word], out, at)
         return put_quote(quotes, out, at + limits[word + 1] - limits[word])
     if kind == MEMBERS:
-        _, bits = integers(data, place, length)
+        _, bits = integers(data, offset, length)
         return put_members(bits, words, limits, first, count, quotes, out, at)
     if kind == YEAR:
-        _, number = year(data, place)
+        _, number = year(data, offset)
         return put_signed(number, out, at)
     if kind == BITS:
         bits = np.int64(0)
         for step in range(length):
-            bits = (bits << 8) | np.int64(data[place + step])
+            bits = (bits << 8) | np.int64(data[offset + step])
         return put_unsigned(bits, out, at)
     return LEFT

@@ -72,10 +72,10 @@ def put_general(mantissa: int, exponent: int, precision: int, big: Any, out: Any
     while power * 10 <= big[first]:
         power *= 10
     scale = 9 * (_UNITS - first)
-    place = power
-    while place >= 10:
+    offset = power
+    while offset >= 10:
         scale += 1
-        place //= 10
+        offset //= 10
     for limb in range(first, last):
         value = big[limb]
         while power:

@@ -68,7 +68,7 @@ def room_for(sizes: Any) -> int:
 
 @kernel
 def put_hexdump(
-    data: Any, start: int, size: int, position: int, style: Any, place: int, out: Any, at: Any
+    data: Any, start: int, size: int, position: int, style: Any, offset: int, out: Any, at: Any
 ) -> Any:
     """Write the hex dump of an event.
 
@@ -91,23 +91,23 @@ def put_hexdump(
         return at
     if at + (size // WIDTH + 1) * _LINE + _REST > out.shape[0]:
         return -1
-    if place < 0 or place + _TEXTS_AT >= style.shape[0]:
+    if offset < 0 or offset + _TEXTS_AT >= style.shape[0]:
         return -2
     header = np.int64(0)
     for field in range(6):
-        header += np.int64(style[place + _FIELDS_AT + field])
+        header += np.int64(style[offset + _FIELDS_AT + field])
     if start < 0 or size < header or start + size > data.shape[0]:
         return -2
-    text = place + _TEXTS_AT
+    text = offset + _TEXTS_AT
     at = _put_text(style, text, out, at)
     text = _after(style, text)
-    fill = np.int64(style[place + _FILL_AT])
+    fill = np.int64(style[offset + _FILL_AT])
     at = _put_position(position, fill, out, at)
     byte: Any = start
     for field in range(6):
         at = _put_text(style, text, out, at)
         text = _after(style, text)
-        for step in range(style[place + _FIELDS_AT + field]):
+        for step in range(style[offset + _FIELDS_AT + field]):
             if step:
                 out[at] = 32
                 at += 1
@@ -116,7 +116,7 @@ def put_hexdump(
     at = _put_text(style, text, out, at)
     gap = _after(style, text)
     end = _after(style, gap)
-    width = np.int64(style[place + _WIDTH_AT])
+    width = np.int64(style[offset + _WIDTH_AT])
     left: Any = start + size - byte
     if left == 0:
         return _put_text(style, _after(style, end), out, at)
@@ -135,7 +135,7 @@ def put_hexdump(
         out[at + 1] = 124
         at += 2
         for step in range(count):
-            out[at + step] = np.int64(style[place + np.int64(data[byte + step])])
+            out[at + step] = np.int64(style[offset + np.int64(data[byte + step])])
         at += count
         out[at] = 124
         out[at + 1] = 10

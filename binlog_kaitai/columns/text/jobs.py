@@ -149,32 +149,32 @@ def put_jobs(
 
 @kernel
 def count_images(
-    data: Any, place: int, end: int, program: int, images: Any, limits: Any, sizes: Any, prefixes: Any
+    data: Any, offset: int, end: int, program: int, images: Any, limits: Any, sizes: Any, prefixes: Any
 ) -> int:
     """Number of rows that `put_rows` would write; -1 if the images do not match."""
     number = 0
     which = images[program]
-    while place < end:
+    while offset < end:
         number += 1
         for side in range(2):
             if not (which >> side) & 1:
                 continue
             first = limits[program, side]
             stop = limits[program, side + 1]
-            null_at = place
-            place += len_null_bits(stop - first)
-            if place > end:
+            null_at = offset
+            offset += len_null_bits(stop - first)
+            if offset > end:
                 return -1
             for step in range(first, stop):
                 if is_null(data, null_at, step - first):
                     continue
                 prefix = prefixes[step]
                 length = sizes[step]
-                if place + prefix + length > end:
+                if offset + prefix + length > end:
                     return -1
                 if prefix:
-                    length = length_prefix(data, place, prefix)
-                place += prefix + length
-                if place > end:
+                    length = length_prefix(data, offset, prefix)
+                offset += prefix + length
+                if offset > end:
                     return -1
     return number

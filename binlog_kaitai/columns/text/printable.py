@@ -18,15 +18,15 @@ _N, _R, _T = 110, 114, 116
 
 
 @kernel
-def code_at(text: Any, place: int, end: int) -> Any:
+def code_at(text: Any, offset: int, end: int) -> Any:
     """Code point and width of the character at an offset of valid UTF-8."""
-    byte = np.int64(text[place])
+    byte = np.int64(text[offset])
     if byte < 0x80:
         return byte, np.int64(1)
     width: Any = np.int64(2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
     code = byte & (0x7F >> width)
-    for step in range(1, min(width, end - place)):
-        code = code << 6 | (np.int64(text[place + step]) & 0x3F)
+    for step in range(1, min(width, end - offset)):
+        code = code << 6 | (np.int64(text[offset + step]) & 0x3F)
     return code, width
 
 
@@ -58,26 +58,26 @@ def put_printable(out: Any, begin: int, end: int, is_last: bool) -> int:
     """
     # A text with no more bytes than this has no more characters.
     if end - begin > MAX_LENGTH:
-        count, place, cut = np.int64(0), begin, begin
-        while place < end and count <= MAX_LENGTH:
+        count, offset, truncated = np.int64(0), begin, begin
+        while offset < end and count <= MAX_LENGTH:
             if count == MAX_LENGTH - 1:
-                cut = place
-            place += code_at(out, place, end)[1]
+                truncated = offset
+            offset += code_at(out, offset, end)[1]
             count += 1
         if count > MAX_LENGTH:
             for step in range(_ELLIPSIS.shape[0]):
-                out[cut + step] = _ELLIPSIS[step]
-            end = cut + _ELLIPSIS.shape[0]
+                out[truncated + step] = _ELLIPSIS[step]
+            end = truncated + _ELLIPSIS.shape[0]
     while is_last and end > begin:
-        place = end - 1
-        while place > begin and out[place] & 0xC0 == 0x80:
-            place -= 1
-        if not is_space(code_at(out, place, end)[0]):
+        offset = end - 1
+        while offset > begin and out[offset] & 0xC0 == 0x80:
+            offset -= 1
+        if not is_space(code_at(out, offset, end)[0]):
             break
-        end = place
+        end = offset
     is_plain = True
-    for place in range(begin, end):
-        is_plain = is_plain and 32 <= out[place] < 127
+    for offset in range(begin, end):
+        is_plain = is_plain and 32 <= out[offset] < 127
     if is_plain:
         return end
     size = end - begin
@@ -86,12 +86,12 @@ def put_printable(out: Any, begin: int, end: int, is_last: bool) -> int:
     for step in range(size):
         out[source + size - 1 - step] = out[end - 1 - step]
     at = begin
-    place = source
-    while place < source + size:
-        code, width = code_at(out, place, source + size)
+    offset = source
+    while offset < source + size:
+        code, width = code_at(out, offset, source + size)
         if not is_unsafe(code):
             for step in range(width):
-                out[at + step] = out[place + step]
+                out[at + step] = out[offset + step]
             at += width
         else:
             out[at] = 92
@@ -105,5 +105,5 @@ def put_printable(out: Any, begin: int, end: int, is_last: bool) -> int:
                 if code >= 0x100:
                     at = put_hex(code >> 8, out, at)
                 at = put_hex(code & 0xFF, out, at)
-        place += width
+        offset += width
     return at

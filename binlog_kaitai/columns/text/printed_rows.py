@@ -104,7 +104,7 @@ def put_rows(
     End of the text in `out`. `state[4]` gives the reason. For a value left to the caller, the caller also
     writes the text around it, and advances offset and step past it.
     """
-    place = state[0]
+    offset = state[0]
     side = state[1]
     step = state[2]
     null_at = state[3]
@@ -112,7 +112,7 @@ def put_rows(
     which = images[program]
     while True:
         if step < 0:
-            if side == 0 and place >= end:
+            if side == 0 and offset >= end:
                 state[4] = DONE
                 break
             if not (which >> side) & 1:
@@ -124,15 +124,15 @@ def put_rows(
             if at + length + 16 > room:
                 state[4] = FULL
                 break
-            if place + len_null_bits(count) > end:
+            if offset + len_null_bits(count) > end:
                 state[4] = MISMATCH
                 break
             if side == 0 or which == 2:
                 state[5] += 1
             copy(pool, clauses[program, side], length, out, at)
             at += length
-            null_at = place
-            place += len_null_bits(count)
+            null_at = offset
+            offset += len_null_bits(count)
             step = first
         first = limits[program, side]
         stop = limits[program, side + 1]
@@ -155,10 +155,10 @@ def put_rows(
             kind = kinds[step]
             prefix = prefixes[step]
             length = sizes[step]
-            if place + prefix + length > end:
+            if offset + prefix + length > end:
                 status = MISMATCH
                 break
-            value = place
+            value = offset
             if prefix:
                 length = length_prefix(data, value, prefix)
                 value += prefix
@@ -228,14 +228,14 @@ def put_rows(
                 break
             copy(pool, suffix, null - suffix, out, at)
             at += null - suffix
-            place = value + length
+            offset = value + length
             step += 1
         if status != DONE:
             state[4] = status
             break
         step = -1
         side = 1 - side
-    state[0] = place
+    state[0] = offset
     state[1] = side
     state[2] = step
     state[3] = null_at

@@ -37,17 +37,17 @@ _LOWEST = np.int64(-(1 << 63))
 
 
 @kernel
-def integers(data: Any, place: int, size: int) -> Any:
+def integers(data: Any, start: int, size: int) -> Any:
     """An integer as signed and as unsigned; an 8-byte integer is signed in both."""
     if size == 1:
-        return int_1(data, place, False), int_1(data, place, True)
+        return int_1(data, start, False), int_1(data, start, True)
     if size == 2:
-        return int_2(data, place, False), int_2(data, place, True)
+        return int_2(data, start, False), int_2(data, start, True)
     if size == 3:
-        return int_3(data, place, False), int_3(data, place, True)
+        return int_3(data, start, False), int_3(data, start, True)
     if size == 4:
-        return int_4(data, place, False), int_4(data, place, True)
-    return int_8(data, place), int_8(data, place)
+        return int_4(data, start, False), int_4(data, start, True)
+    return int_8(data, start), int_8(data, start)
 
 
 @kernel
@@ -75,9 +75,9 @@ def put_unsigned(number: Any, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
+def put_integer(data: Any, start: int, size: int, out: Any, at: int) -> Any:
     """Write an integer as signed and, if it is negative, also the same bits as unsigned."""
-    number, unsigned = integers(data, place, size)
+    number, unsigned = integers(data, start, size)
     at = put_signed(number, out, at)
     if number >= 0:
         return at
@@ -89,24 +89,24 @@ def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: int) -> int:
+def put_escaped(data: Any, start: int, length: int, escapes: Any, out: Any, at: int) -> int:
     """Write the bytes of a string with escapes."""
-    end = place + length
-    while place < end:
+    end = start + length
+    while start < end:
         # Sixteen at a time, as long as all are copied unchanged.
-        while place + 16 <= end:
-            a = data[place : place + 16]
+        while start + 16 <= end:
+            a = data[start : start + 16]
             quotes = 0
             for step in range(16):
                 quotes |= escapes[a[step]]
             if quotes:
                 break
-            copy(data, place, 16, out, at)
+            copy(data, start, 16, out, at)
             at += 16
-            place += 16
-        stop = min(end, place + 16)
-        while place < stop:
-            byte = data[place]
+            start += 16
+        stop = min(end, start + 16)
+        while start < stop:
+            byte = data[start]
             escape = escapes[byte]
             if escape == PLAIN:
                 out[at] = byte
@@ -123,7 +123,7 @@ def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: 
                 out[at] = 92
                 out[at + 1] = escape
                 at += 2
-            place += 1
+            start += 1
     return at
 
 
@@ -162,12 +162,12 @@ def spread_escaped(escapes: Any, out: Any, start: int, end: int, room: int) -> A
 
 
 @kernel
-def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any, at: int) -> Any:
+def put_floating(data: Any, start: int, is_double: bool, scratch: Any, out: Any, at: int) -> Any:
     """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces; -1 for infinities and NaN."""
     size = 8 if is_double else 4
     bits: Any = np.int64(0)
     for step in range(size):
-        bits |= np.int64(data[place + step]) << (8 * step)
+        bits |= np.int64(data[start + step]) << (8 * step)
     if is_double:
         exponent = (bits >> 52) & 0x7FF
         mantissa = bits & 0xFFFFFFFFFFFFF
@@ -217,11 +217,11 @@ def put_point(has_digits: bool, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at: int) -> Any:
+def put_decimal(data: Any, start: int, precision: int, scale: int, out: Any, at: int) -> Any:
     """Write a DECIMAL; -1 if it is invalid."""
     if precision == 0 or scale > precision:
         return -1
-    is_negative = decimal_sign(data, place, 1)
+    is_negative = decimal_sign(data, start, 1)
     if is_negative:
         out[at] = 45
         at += 1
@@ -232,7 +232,7 @@ def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at:
             at = put_point(has_digits, out, at)
             has_digits = True
         count, size, offset = digit_group(group, precision, scale)
-        number = digits_value(data, place, group, offset, size, is_negative)
+        number = digits_value(data, start, group, offset, size, is_negative)
         unit = np.int64(1)
         for _ in range(count - 1):
             unit *= 10
@@ -264,9 +264,9 @@ def put_calendar(year: int, month: int, day: int, between: int, out: Any, at: in
 
 
 @kernel
-def put_day(data: Any, place: int, out: Any, at: int) -> int:
+def put_day(data: Any, start: int, out: Any, at: int) -> int:
     """Write a DATE; -1 for a year of five digits."""
-    year, month, day = date(data, place)
+    year, month, day = date(data, start)
     if year > 9999:
         return -1
     out[at] = 39
@@ -308,9 +308,9 @@ def put_clock(hour: int, minute: int, second: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+def put_datetime(data: Any, start: int, digits: int, out: Any, at: int) -> Any:
     """Write a DATETIME in the format since 5.6.4; -1 if it is invalid."""
-    is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
+    is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, start, digits)
     if not is_positive or year > 9999:
         return -1
     out[at] = 39
@@ -325,9 +325,9 @@ def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+def put_time(data: Any, start: int, digits: int, out: Any, at: int) -> Any:
     """Write a TIME in the format since 5.6.4; -1 if it is invalid."""
-    has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
+    has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, start, digits)
     if has_spare_bit:
         return -1
     out[at] = 39
@@ -345,20 +345,20 @@ def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_timestamp(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+def put_timestamp(data: Any, start: int, digits: int, out: Any, at: int) -> Any:
     """Write a TIMESTAMP in the format since 5.6.4, in seconds; -1 if it is invalid."""
-    seconds, microsecond = timestamp2(data, place, digits)
+    seconds, microsecond = timestamp2(data, start, digits)
     return put_micros(microsecond, digits, out, put_number(seconds, out, at))
 
 
 @kernel
-def put_bits(data: Any, place: int, length: int, bits: int, out: Any, at: int) -> int:
+def put_bits(data: Any, start: int, length: int, bits: int, out: Any, at: int) -> int:
     """Write the last `bits` bits of a byte range."""
     out[at] = 98
     out[at + 1] = 39
     at += 2
     for bit in range(8 * length - bits, 8 * length):
-        out[at] = 48 + ((data[place + (bit >> 3)] >> (7 - (bit & 7))) & 1)
+        out[at] = 48 + ((data[start + (bit >> 3)] >> (7 - (bit & 7))) & 1)
         at += 1
     out[at] = 39
     return at + 1

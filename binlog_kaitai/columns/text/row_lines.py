@@ -41,7 +41,7 @@ PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, PIECE_SI
 #: Indexes into the state: the line, the offset of its beginning in `out`, number of values left out and, if
 #: the text
 #: does not fit, the size that it needs from that offset.
-LINE, PLACE, LEFT_COUNT, NEED, STATE_SIZE = range(5)
+LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
 
 #: Maximum length that `put_printable` adds to a value, and an arrow.
 _SHOWN_ROOM = 1536
@@ -119,7 +119,7 @@ def put_row_lines(
     """
     room = out.shape[0]
     line = state[LINE]
-    at = state[PLACE]
+    at = state[OFFSET]
     lefts = state[LEFT_COUNT]
     need = np.int64(0)
     while line < rows.shape[0]:
@@ -162,30 +162,30 @@ def put_row_lines(
             nulls = 0
             for turn in range(2 if kind == CHANGED else 1):
                 row = rows[line] + (piece[SECOND] if turn == 0 else 1)
-                place = starts[np.uint64(first_start + piece[FIRST] * step_start + row)]
-                if place < 0:
+                offset = starts[np.uint64(first_start + piece[FIRST] * step_start + row)]
+                if offset < 0:
                     nulls += 1
                     length = null.shape[0]
                     if at + length + 16 + _SHOWN_ROOM > room:
                         need = length + 16 + _SHOWN_ROOM
                         break
-                    if kind == ADDED and place == NULL:
+                    if kind == ADDED and offset == NULL:
                         kind = SHOWN
                     copy(null, 0, length, out, at)
                     at += length
                 else:
                     length = piece[SIZE]
-                    if prefix and place + prefix <= data.shape[0]:
-                        length = length_prefix(data, place, prefix)
-                        place += prefix
-                    if place + length > data.shape[0]:
+                    if prefix and offset + prefix <= data.shape[0]:
+                        length = length_prefix(data, offset, prefix)
+                        offset += prefix
+                    if offset + length > data.shape[0]:
                         is_left = True
                         break
                     widest = np.int64(WIDEST)
                     if cell_kind == UTF8:
                         widest = 6 * length + 32
                         if at + widest + _SHOWN_ROOM > room:
-                            widest = widest_text(data, place, length)
+                            widest = widest_text(data, offset, length)
                     elif cell_kind == BYTES:
                         widest = 2 * max(length, piece[DETAIL]) + 32
                     elif cell_kind == CODED:
@@ -197,7 +197,7 @@ def put_row_lines(
                         break
                     end = put_cell(
                         data,
-                        place,
+                        offset,
                         length,
                         cell_kind,
                         piece[DETAIL],
@@ -264,7 +264,7 @@ def put_row_lines(
         ends[line] = at
         line += 1
     state[LINE] = line
-    state[PLACE] = at
+    state[OFFSET] = at
     state[LEFT_COUNT] = lefts
     state[NEED] = need
     return bool(need == 0)

@@ -26,8 +26,8 @@ def put_digits(data: Any, start: int, stop: int, out: Any, at: int) -> int:
     out[at] = 48
     out[at + 1] = 120
     at += 2
-    for place in range(start, stop):
-        byte = data[place]
+    for offset in range(start, stop):
+        byte = data[offset]
         out[at] = _DIGITS[byte >> 4]
         out[at + 1] = _DIGITS[byte & 15]
         at += 2
@@ -38,16 +38,16 @@ def put_digits(data: Any, start: int, stop: int, out: Any, at: int) -> int:
 def put_quoted(data: Any, start: int, stop: int, out: Any, at: int) -> int:
     """Write bytes as a quoted string; `out` must have room for twice their number, and 18 more."""
     quotes = 0
-    for place in range(start, stop):
-        quotes += data[place] == _QUOTE
+    for offset in range(start, stop):
+        quotes += data[offset] == _QUOTE
     out[at] = _QUOTE
     at += 1
     if quotes == 0:
         copy(data, start, stop - start, out, at)
         at += stop - start
     else:
-        for place in range(start, stop):
-            byte = data[place]
+        for offset in range(start, stop):
+            byte = data[offset]
             out[at] = byte
             at += 1
             if byte == _QUOTE:
@@ -88,8 +88,8 @@ def put_literals(data: Any, starts: Any, ends: Any, introducer: Any, out: Any, o
         if at + 2 * (stop - start) + extra > out.shape[0]:
             return -1
         has_other = False
-        for place in range(start, stop):
-            has_other |= is_other(data[place])
+        for offset in range(start, stop):
+            has_other |= is_other(data[offset])
         if has_other:
             for step in range(introducer.shape[0]):
                 out[at + step] = introducer[step]

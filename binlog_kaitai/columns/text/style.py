@@ -48,7 +48,7 @@ class Style:
         writer = self.writers.get(cells.column.type)
         found = by_value(self, cells) if writer is None else writer(self, cells)
         if writer is not None and found.null_count:
-            found = mended(self, cells, found, is_null(found) & cells.valid)
+            found = replaced(self, cells, found, is_null(found) & cells.valid)
         if not found.null_count:
             return found
         is_absent = cells.starts == ABSENT
@@ -68,7 +68,7 @@ def by_value(style: Style, cells: Cells, rows: Any = None) -> Any:
     return pa.array(made, pa.binary()).take(pa.array(which))
 
 
-def mended(style: Style, cells: Cells, found: Any, is_other: Any) -> Any:
+def replaced(style: Style, cells: Cells, found: Any, is_other: Any) -> Any:
     """Texts with some rows, given by a bool array, replaced by values written one at a time."""
     rows = np.flatnonzero(is_other)
     if not len(rows):

@@ -374,7 +374,7 @@ def _one(row: dict[str, Any]) -> pa.RecordBatch:
 def _check(block: Block, failures: dict[int, BinlogError]) -> None:
     """Raise the event reader's errors for required events that do not match their layout."""
     for kind in _NEEDED.intersection(block.kinds):
-        for row in block.rows_of(kind)[~block.body(kind).fits].tolist():
+        for row in block.rows_of(kind)[~block.body(kind).matches].tolist():
             _read(block, row, failures)
 
 

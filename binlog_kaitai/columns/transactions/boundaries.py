@@ -245,11 +245,11 @@ def _queries(block: Block, kind: int) -> Any:
         if meaning is not None:
             table[number] = meaning
     meanings = table[which]
-    meanings[~body.fits] = -1
+    meanings[~body.matches] = -1
     for index in np.flatnonzero(meanings[:, 0] < 0).tolist():
         start = int(starts[index])
         text = bytes(block.data[start : start + int(lengths[index])])
-        meanings[index] = meaning_of(text) if body.fits[index] else _by_reader(block, kind, index)
+        meanings[index] = meaning_of(text) if body.matches[index] else _by_reader(block, kind, index)
     return meanings
 
 

@@ -40,13 +40,13 @@ def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
     if kind == EventType.gtid_tagged_log_event:
         tagged = TaggedGtids.of(block)
         _add_tagged(gtids, tagged)
-        _add_one_by_one(gtids, block, rows[~tagged.fits])
+        _add_one_by_one(gtids, block, rows[~tagged.matches])
     elif kind != EventType.anonymous_gtid_log_event:
         _add_one_by_one(gtids, block, rows)
 
 
 def _add_tagged(gtids: GtidSet, tagged: TaggedGtids) -> None:
-    codes, numbers = tagged.codes[tagged.fits], tagged.numbers[tagged.fits]
+    codes, numbers = tagged.codes[tagged.matches], tagged.numbers[tagged.matches]
     numbers = numbers.astype(np.uint64)
     _add_runs(gtids, (codes, codes), numbers, lambda code, _: tagged.sources[code], _MOST_OF_MYSQL)
 

@@ -107,8 +107,8 @@ class GtidColumns:
         count = 1 + len(markers.rows)
         first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
         second = np.full(count, pool.null[1], dtype=np.int64)
-        place, second[0] = pool.place(self.gtid)
-        first[0] = -place - 1
+        offset, second[0] = pool.add(self.gtid)
+        first[0] = -offset - 1
         which = markers.latest + 1
         for kind in block.kinds:
             if kind in GTID_TYPES:
@@ -130,8 +130,8 @@ def readable(block: Block, kind: int) -> Any:
     """Which GTID events of a type are certainly valid, as a bool array; the reader checks the others."""
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
-        return TaggedGtids.of(block).fits
-    return body.fits if _is_known(body, kind) else np.zeros(len(body.fits), dtype=np.bool_)
+        return TaggedGtids.of(block).matches
+    return body.matches if _is_known(body, kind) else np.zeros(len(body.matches), dtype=np.bool_)
 
 
 def _is_known(body: Any, kind: int) -> bool:
@@ -173,7 +173,7 @@ class Stated(NamedTuple):
     sources: list[str]
     codes: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    fits: NDArray[np.bool_]
+    matches: NDArray[np.bool_]
 
     @classmethod
     def of(cls, block: Block, kind: int) -> Stated:
@@ -187,7 +187,7 @@ class Stated(NamedTuple):
         is_mysql = kind == EventType.gtid_log_event
         sources, codes, numbers = _of_mysql(body) if is_mysql else _of_mariadb(block, rows, body)
         # From 2^63 - 1 on, the event reader formats the number.
-        return cls(sources, codes, numbers, body.fits & (numbers >= 0))
+        return cls(sources, codes, numbers, body.matches & (numbers >= 0))
 
 
 def _texts(
@@ -204,11 +204,11 @@ def _texts(
             pool, [f'"{source}{mark}' for source in stated.sources], stated.codes, stated.numbers
         )
         first, second = -starts - 1, ends - starts
-    for index in np.flatnonzero(~stated.fits).tolist():
+    for index in np.flatnonzero(~stated.matches).tolist():
         text = _by_reader(block, int(rows[index]), fail)
         if text is not None:
-            place, second[index] = pool.place(text)
-            first[index] = -place - 1
+            offset, second[index] = pool.add(text)
+            first[index] = -offset - 1
     return first, second
 
 

@@ -177,7 +177,7 @@ def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Any, Any]]:
             if path in body:
                 values[name][numbers] = body.numbers(path)
                 known[name][numbers] = _is_there(body, path)
-        for index in np.flatnonzero(~body.fits).tolist() if is_reached else range(len(rows)):
+        for index in np.flatnonzero(~body.matches).tolist() if is_reached else range(len(rows)):
             content = block.event(int(rows[index])).body
             for name, path in fields.items():
                 value = getattr(content, path, None)
@@ -260,8 +260,8 @@ def _schemas(block: Block, parts: Parts) -> list[str | None]:
             starts, lengths = block.body(kind).ranges("schema_name")
             for number, at in enumerate(parts.last_of(rows).tolist()):
                 if at >= 0:
-                    place = slice(int(starts[at]), int(starts[at] + lengths[at]))
-                    schemas[number] = _decode(bytes(block.data[place]))
+                    byte_range = slice(int(starts[at]), int(starts[at] + lengths[at]))
+                    schemas[number] = _decode(bytes(block.data[byte_range]))
     return schemas
 
 

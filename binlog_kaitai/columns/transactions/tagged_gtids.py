@@ -37,14 +37,14 @@ class TaggedGtids(NamedTuple):
     sources: list[str]
     codes: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    fits: NDArray[np.bool_]
+    matches: NDArray[np.bool_]
 
     @classmethod
     def of(cls, block: Block) -> TaggedGtids:
         """The tagged GTIDs of a block."""
         body = block.body(_KIND)
         parts, numbers = body.lists(_UUID), body.numbers("gno")
-        fits = body.fits & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
+        matches = body.matches & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
         uuids = np.ascontiguousarray(parts.T.astype(np.uint8)).reshape(-1)
         offsets = np.arange(len(numbers), dtype=np.int64) * _UUID_SIZE
         tags, lengths = body.ranges(_TAG)
@@ -57,7 +57,7 @@ class TaggedGtids(NamedTuple):
             tag = bytes(block.data[start : start + int(lengths[index])])
             uuid = bytes(uuids[index * _UUID_SIZE : (index + 1) * _UUID_SIZE])
             if _PLAIN.fullmatch(tag) is None:
-                fits[codes == number] = False
+                matches[codes == number] = False
                 tag = b""
             sources.append(mysql_source(uuid, tag.decode()))
-        return cls(sources, codes, numbers, fits)
+        return cls(sources, codes, numbers, matches)

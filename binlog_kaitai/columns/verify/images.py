@@ -23,7 +23,7 @@ from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.rows.images import Found, Images, MismatchError, walk
-from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
+from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
@@ -154,7 +154,7 @@ def _check_values(
     event: Event = images.block.event(int(images.rows[index]), own_map)
     if isinstance(table, BinlogError):
         # A table map that violates the grammar is reported as damage of its own.
-        return placed_error(table, event) if table.position is None else None
+        return located_error(table, event) if table.position is None else None
     try:
         for _ in rows_of(event, table.schema if table else None):
             pass

@@ -68,7 +68,7 @@ def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: 
             try:
                 array = next(arrays)
             except CellError as error:
-                raise CellError(error.row, _placed(error.error, table, column.name)) from error
+                raise CellError(error.row, _located(error.error, table, column.name)) from error
             columns[field.name] = _cast(array, field.type, table, field.name)
         elif field.name == CHANGE_TYPE:
             columns[field.name] = change_types(found.changes)
@@ -159,7 +159,7 @@ def reader_batches(
                 try:
                     columns[field.name] = _of_images(images, column, field.type, zero_dates)
                 except GrammarError as error:
-                    raise event.locate(_placed(error, table, column.name)) from error
+                    raise event.locate(_located(error, table, column.name)) from error
             elif field.name == CHANGE_TYPE:
                 columns[field.name] = change_types(np.array(changes))
             elif field == ABSENT_FIELD:
@@ -185,7 +185,7 @@ def _absent(images: list[dict[str, Value]], own: dict[str, Column]) -> pa.Array:
     return pa.array(names, ABSENT_FIELD.type)
 
 
-def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
+def _located(error: BinlogError, table: Table, name: str) -> BinlogError:
     return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
 
 
@@ -231,8 +231,8 @@ def table_batches_of(
         except BinlogError as caught:
             # Return no rows after the damage, of any table; the preceding ones are decoded again.
             positions = page.block.positions[page.images.rows]
-            place = -1 if caught.position is None else caught.position
-            stop = min(stop - 1, int(np.searchsorted(positions, place)))
+            position = -1 if caught.position is None else caught.position
+            stop = min(stop - 1, int(np.searchsorted(positions, position)))
             error = caught
     if error is not None:
         raise error

@@ -86,15 +86,15 @@ class Infos:
             program.column(column)
         self._program_of_kind[kind] = len(self.programs)
         self.programs.append(program.text("}"))
-        fits = block.body(kind).fits & self._validator.accepts(block, kind, is_wanted)
+        matches = block.body(kind).matches & self._validator.accepts(block, kind, is_wanted)
         if self._selection.has_names:
             by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
-            self._strike_out(rows, fits, by_name, wanted)
-        return rows[is_wanted & ~fits]
+            self._strike_out(rows, matches, by_name, wanted)
+        return rows[is_wanted & ~matches]
 
-    def _strike_out(self, rows: Any, fits: Any, columns: dict[str, Column | None], wanted: Any) -> None:
+    def _strike_out(self, rows: Any, matches: Any, columns: dict[str, Column | None], wanted: Any) -> None:
         """Remove the events whose schema or table does not match."""
-        for index in np.flatnonzero(wanted[rows] & fits).tolist():
+        for index in np.flatnonzero(wanted[rows] & matches).tolist():
             names = [self._text(columns.get(name), index) for name in _NAMES]
             wanted[rows[index]] = self._selection.takes_names(*names)
 
@@ -119,7 +119,7 @@ class Infos:
             only = body.only(field.path)
             if only is not None:
                 text = json_text(only if enum is None else ENUMS[enum].get(int(only), only))
-                return pool.same(text, len(body.fits))
+                return pool.same(text, len(body.matches))
             values = body.numbers(field.path)
             return pool.numbers(values, mask) if enum is None else self._names(values, ENUMS[enum], mask)
         starts, lengths = body.ranges(field.path)

@@ -162,9 +162,9 @@ def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordB
             yield from _batches_of(page, rows[count // 2 :], schema)
             return
         if len(lines) > LONGEST:
-            place, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
+            position, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
             reason = "its main fields exceed 2 GiB, Arrow's limit for strings; omit `info`"
-            raise BinlogError(reason, file=plain(page.block.file), position=place, event_type=kind)
+            raise BinlogError(reason, file=plain(page.block.file), position=position, event_type=kind)
         infos = _strings(lines, np.concatenate(([0], ends)))
     # If all events of a block are selected, they are used without copies.
     chosen = slice(None) if count == len(page.block) else rows

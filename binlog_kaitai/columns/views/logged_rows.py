@@ -69,7 +69,7 @@ class LoggedRow(Row):
     thread_id: int | None
     statement: str | None
 
-    def _place(self) -> str:
+    def _location(self) -> str:
         gtid = f", GTID {self.gtid}" if self.gtid else ""
         return f" at {self.position} of {self.file}{gtid}"
 
@@ -160,13 +160,13 @@ class _Rows(NamedTuple):
 
 
 def _logged(page: RowsPage, found: _Rows, origins: dict[int, dict[str, Any]]) -> Iterator[LoggedRow]:
-    event, place = -1, dict[str, Any]()
+    event, location = -1, dict[str, Any]()
     numbers = page.numbered(found.events, found.numbers)
     for of_event, number, image in zip(found.events.tolist(), numbers.tolist(), found.images, strict=True):
         if of_event != event:
             event, row = of_event, int(page.images.rows[of_event])
             header, origin = page.block.fixed_header(row), origins[event]
-            place = {
+            location = {
                 "file": page.block.file,
                 "position": int(page.block.positions[row]),
                 "timestamp": datetime.fromtimestamp(header.timestamp, UTC),
@@ -176,7 +176,7 @@ def _logged(page: RowsPage, found: _Rows, origins: dict[int, dict[str, Any]]) ->
                 "statement": origin[STATEMENT],
             }
         table, change, before, after, diffs = image
-        yield LoggedRow(number, change, table.schema, before, after, diffs, **place)
+        yield LoggedRow(number, change, table.schema, before, after, diffs, **location)
 
 
 def _of_table(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[_Rows]:

@@ -25,7 +25,7 @@ from binlog_kaitai.columns.text.row_lines import (
     LEFT_COUNT,
     LINE,
     NEED,
-    PLACE,
+    OFFSET,
     STATE_SIZE,
     put_row_lines,
 )
@@ -227,7 +227,7 @@ def found_lines(page: RowsPage, table: Table, found: Found, form: Form) -> Lines
             left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
             json_lines = found_lines(page, table, _some(found, rows[left[:, 0]]), _JSON)
             made = list(form.from_json(bytes(json_lines.data)))
-        data, ends = _mended(data, ends, left, made)
+        data, ends = _with_left_texts(data, ends, left, made)
     return Lines(of_rows, in_event, data, ends)
 
 
@@ -291,14 +291,14 @@ def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits:
     while not put_row_lines.run(
         found.data, *starts, *wanted, *arrays, plan.dialect.quotes, stack, state, left, out, ends
     ):
-        place, line = int(state[PLACE]), int(state[LINE])
-        more = max(int(state[NEED]) + 4096, (count - line) * (place // max(line, 1)) * 9 // 8)
-        wider = np.empty(place + more, dtype=np.uint8)
-        wider[:place] = out[:place]
+        offset, line = int(state[OFFSET]), int(state[LINE])
+        more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
+        wider = np.empty(offset + more, dtype=np.uint8)
+        wider[:offset] = out[:offset]
         out = wider
         if state[LEFT_COUNT] + len(pieces) > len(left):
             left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
-    size = int(state[PLACE])
+    size = int(state[OFFSET])
     plan.line_size = size // max(count, 1) * 17 // 16 + 16
     return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
@@ -346,7 +346,7 @@ def _some(found: Found, rows: Any) -> Found:
     return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))
 
 
-def _mended(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
+def _with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
     """Insert texts into lines where values were left out; returns the lines and their ends."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     # Alternately pieces of lines and texts.

@@ -215,9 +215,9 @@ class Plan:
 
     def constant(self, text: bytes) -> tuple[int, int]:
         """Offset and length of a constant."""
-        place = len(self._pool)
+        offset = len(self._pool)
         self._pool += text
-        return place, len(text)
+        return offset, len(text)
 
     def cell(self, index: int) -> tuple[int, ...]:
         """The columns of a piece for a table column, from KIND on."""
@@ -256,8 +256,8 @@ class Plan:
 
     def column_of(self, piece: int) -> tuple[Column, int]:
         """The column that a piece writes, and 1 for the after image of an update."""
-        place = self._pieces[piece]
-        return self.table.schema.columns[place[row_lines.FIRST]], place[row_lines.SECOND]
+        offset = self._pieces[piece]
+        return self.table.schema.columns[offset[row_lines.FIRST]], offset[row_lines.SECOND]
 
 
 def _bytes(text: bytes) -> Any:
