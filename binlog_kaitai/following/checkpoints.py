@@ -27,9 +27,10 @@ class Checkpoint:
     gtids : str
         All GTIDs up to here, including those before the first log; for MariaDB, each server's up to its last.
     skip : str
-        GTIDs after the mark that have already been read, because another server wrote them in another order.
+        GTIDs after the checkpoint that were read before it, because another server wrote them in another
+        order.
     definitions : str
-        Table definitions from statements before the mark; see `binlog_kaitai.ddl.saved`.
+        Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.saved`.
     """
 
     file: str
@@ -41,14 +42,14 @@ class Checkpoint:
     definitions: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The mark in a form that JSON can represent, without default values."""
+        """The checkpoint in a form that JSON can represent, without default values."""
         default = Checkpoint("")
         kept = {name: value for name, value in asdict(self).items() if value != getattr(default, name)}
         return {"file": self.file, "position": self.position, **kept}
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Checkpoint:
-        """Restore a mark from :meth:`as_dict`.
+        """Restore a checkpoint from :meth:`as_dict`.
 
         Raises
         ------

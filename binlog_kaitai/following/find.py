@@ -1,4 +1,4 @@
-"""Finds the log of a mark, even after it was renamed or another server took over."""
+"""Finds the log of a checkpoint, even after it was renamed or another server took over."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Lose = Callable[[SourceError], None]
 
 
 def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoint:
-    """The mark in an existing log: its own, or the one that continues where its GTIDs end.
+    """The checkpoint in an existing log: its own, or the one that continues where its GTIDs end.
 
     Parameters
     ----------
     lose
-        Called with the error if transactions are missing, and may raise it; if it returns, the mark is at the
-        oldest transaction available.
+        Called with the error if transactions are missing, and may raise it; if it returns, the checkpoint is
+        at the oldest transaction available.
     """
     same = [path for path in paths if path == checkpoint.file]
     # It may have been compressed since.
@@ -53,7 +53,7 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose) -> Checkpoi
 
 
 def start_of(path: str) -> Checkpoint:
-    """The mark at the start of a log."""
+    """The checkpoint at the start of a log."""
     log_header = read_log_header(path)
     return (
         Checkpoint(path)
@@ -110,7 +110,7 @@ def _gtids_of(path: str, log_header: LogHeader) -> GtidSet:
 
 
 def _first_new(checkpoint: Checkpoint, reached: GtidSet) -> Checkpoint:
-    """The mark moved to the first transaction of its log that is not in a set."""
+    """The checkpoint moved to the first transaction of its log that is not in a set."""
     with open_log(checkpoint.file) as stream:
         reader = read_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
         for block in reader:

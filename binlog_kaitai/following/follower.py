@@ -1,4 +1,4 @@
-"""Advances from one mark to the next, as the logs grow."""
+"""Advances from one checkpoint to the next, as the logs grow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Follower:
     fails_on_loss
         Raise if unread logs were removed; otherwise warn and continue with the remaining logs.
     follows_definitions
-        Store the table definitions from statements in the marks.
+        Store the table definitions from statements in the checkpoints.
     ddl
         Initial table definitions, as mysqldump writes them.
     split_size, at_once
@@ -100,7 +100,7 @@ class Follower:
         return self._walk(start_of(last), [last], Limit()).checkpoint
 
     def place(self, given: Mapping[str, Any]) -> Checkpoint:
-        """The mark for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
+        """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Follower:
         return reached
 
     def end(self) -> tuple[str, int]:
-        """The newest log, and its length: currently no mark lies after it."""
+        """The newest log, and its length: currently no checkpoint lies after it."""
         last = self.logs()[-1]
         return last, size_of(last)
 
@@ -140,7 +140,7 @@ class Follower:
         max_files: int | None = None,
         until: tuple[str, int] | None = None,
     ) -> Checkpoint:
-        """The next mark: after the last complete transaction within the limits; `start` if there is none.
+        """The checkpoint after the last complete transaction within the limits; `start` if there is none.
 
         Parameters
         ----------
@@ -159,13 +159,13 @@ class Follower:
             limit.file, limit.position = until
         paths = self.logs()
         walk = self._walk(locate(start, paths, self._lose), paths, limit)
-        # A mark that only moved to another log, without anything new to read, need not become a batch.
+        # A checkpoint that only moved to another log, without anything new to read, need not become a batch.
         end = walk.checkpoint if walk.spans else start
         self._planned = start, end, walk.spans
         return end
 
     def spans(self, start: Checkpoint, end: Checkpoint) -> list[Span]:
-        """The spans between two marks; the second is a result of `advance`, possibly in another process.
+        """The spans between two checkpoints; the second comes from `advance`, possibly in another process.
 
         Raises
         ------

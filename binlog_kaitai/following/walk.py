@@ -1,4 +1,4 @@
-"""Walks from a mark through the complete transactions of the logs, up to a limit."""
+"""Walks from a checkpoint through the complete transactions of the logs, up to a limit."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Division:
 
 
 class Walk:
-    """Advances from a mark, log by log; :attr:`mark` is the position reached, `spans` what lies before it.
+    """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `spans`.
 
     Parameters
     ----------
@@ -158,12 +158,12 @@ class Walk:
         )
 
     def read(self, *, is_last: bool) -> None:
-        """Read the complete transactions of the mark's log; all of the log if it is not the last one.
+        """Read the complete transactions of the checkpoint's log; all of the log if it is not the last one.
 
         Raises
         ------
         BinlogError
-            The log is damaged; the mark is before the damage.
+            The log is damaged; the checkpoint is before the damage.
         """
         path, begin = self.checkpoint.file, self.checkpoint.position
         is_target = path == self._limit.file

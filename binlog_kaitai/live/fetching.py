@@ -1,4 +1,4 @@
-"""Archive and server together: begin, resume, reconnect, follow."""
+"""Keeps an archive up to date from its server: start, resume, reconnect, follow."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from binlog_kaitai.sources.source import MAGIC
 
 EARLIEST, LATEST = "earliest", "latest"
 
-#: What was written is made safe after so many bytes, or so many seconds.
+#: Bytes written, and seconds, after which they are synced to disk.
 _SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
 
-#: Seconds between tries: the first ones, and the longest.
+#: Seconds between attempts: the first ones, and the maximum.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
-#: Without following, so many tries in a row without a new byte are enough.
+#: Without following, the number of consecutive attempts without a new byte.
 _TRIES = 8
 
-#: Damage on the wire may pass; damage in the server's log does not.
+#: Damage on the network may be temporary; damage in the server's log is not.
 _TRIES_OF_DAMAGE = 3
 
-#: What happens, as a word and what there is to say of it.
+#: Callback for progress: an event name and its details.
 Report = Callable[[str, dict[str, Any]], None]
 
 
@@ -56,24 +56,24 @@ class Fetch:
     Parameters
     ----------
     addresses
-        The server; more than one name of it may be given, which are tried in turn.
+        The server; several addresses are tried in turn.
     folder
         The archive's directory.
     start
-        Where a new archive begins: ``earliest``, ``latest``, the name of a log, or a set of GTIDs that are
-        not needed: the log with the first transaction that is not in it.
+        Where a new archive starts: ``earliest``, ``latest``, the name of a log, or a GTID set that is already
+        present elsewhere: the log with the first transaction outside this set.
     follows
-        Go on for ever; else up to what the server has by now.
+        Continue until interrupted; otherwise up to the server's current end.
     semi_sync
-        Acknowledge what is safe, so that the server's commits wait for the archive.
+        Acknowledge safe transactions, so that the server's commits wait for the archive.
     server_id
-        Instead of the one that the archive has chosen.
+        Replaces the server id chosen by the archive.
     heartbeat
-        Seconds after which an idle server is to say something.
+        Seconds after which an idle server sends a heartbeat.
     metrics_file
-        A file for Prometheus that says how things are, see `metrics`.
+        A metrics file for Prometheus, see `metrics`.
     report
-        Called with what happens.
+        Called with progress messages.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class Fetch:
         self._synced_at, self._synced_bytes = time.monotonic(), 0
 
     def run(self) -> None:
-        """Fetch until nothing more is there; with `follows`, until interrupted.
+        """Fetch until the end of the server's logs; if `follows`, until interrupted.
 
         Raises
         ------
         ServerError
-            The server refuses, or is not the archive's; `ConnectionLostError` after some tries.
+            The server refuses, or is not the archive's; `ConnectionLostError` after several attempts.
         SourceError
             The archive cannot be written.
         """
@@ -114,7 +114,7 @@ class Fetch:
         try:
             self._run()
         finally:
-            with suppress(BinlogError):  # another one is on its way, maybe for the same reason
+            with suppress(BinlogError):  # another error is being raised, possibly for the same reason
                 self._archive.cut()
             self._archive.close()
 
@@ -165,14 +165,14 @@ class Fetch:
     # -- where to begin
 
     def _place(self, address: Address) -> tuple[str, int]:
-        """The log and position to ask for."""
+        """The log and position to request."""
         place = self._archive.place
         if place is None:
             return self._first_log(address), len(MAGIC)
         if place.again <= MAX_SHORT_POSITION:
             return place.name, max(place.again, len(MAGIC))
         with self._session(address) as session:
-            # Where no request can name the place, the log comes again from its start, and is compared.
+            # If no request can express the position, the log is fetched again from its start and compared.
             return place.name, place.again if session.can_start_far() else len(MAGIC)
 
     def _first_log(self, address: Address) -> str:
@@ -235,7 +235,7 @@ class Fetch:
         stream.read(len(MAGIC))
 
     def _read_burst(self, stream: EventStream) -> None:
-        """Take what has come, up to the end of an event."""
+        """Process the received events, up to the end of an event."""
         archive = self._archive
         source: Any = stream
         place = archive.context, stream.position
@@ -251,7 +251,7 @@ class Fetch:
                 self._show(is_caught_up=False)
 
     def _check(self, block: Block, has_exact_positions: bool) -> None:
-        """Refuse what was damaged on its way, or on the server."""
+        """Reject events that were damaged on the network or on the server."""
         states = check(block)
         if (states == BAD).any():
             raise error_at(block, int((states == BAD).argmax()))
@@ -266,7 +266,7 @@ class Fetch:
             raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
 
     def _rest(self, session: Session, stream: EventStream) -> None:
-        """Nothing more has come: make safe what is there, and wait."""
+        """Nothing more has arrived: sync to disk, and wait."""
         if stream.ack_wanted:
             self._archive.sync(and_state=False)
             session.acknowledge(stream, stream.position)
@@ -289,7 +289,7 @@ class Fetch:
         self._synced_at, self._synced_bytes = time.monotonic(), self._archive.written
 
     def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
-        """Bring the metrics up to date."""
+        """Update the metrics."""
         values, place = self._metrics.values, self._archive.place
         values["caught_up"] = is_caught_up
         values["bytes_total"] = self._archive.written
@@ -308,7 +308,7 @@ class Fetch:
 
 
 def _pause(failures: int) -> float:
-    """Seconds before the next try: longer each time, and not the same for all clients of a server."""
+    """Seconds before the next attempt: increasing, and different for each client of a server."""
     longer = _FIRST_PAUSE * 2.0 ** min(failures - 1, 10)
     return min(longer, _LONGEST_PAUSE) * random.uniform(0.75, 1.25)
 
@@ -326,7 +326,7 @@ def fetch(
     metrics_file: Path | None = None,
     report: Report = lambda what, facts: None,
 ) -> None:
-    """Copy the binary logs of a running server into a directory, or go on with that.
+    """Copy the binary logs of a running server into a directory, or continue such a copy.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def fetch(
     Raises
     ------
     ServerError, SourceError, UsageError
-        As `Fetch.run` does.
+        Like `Fetch.run`.
     """
     addresses = Address.parse(url, defaults_file=defaults_file)
     Fetch(

@@ -1,7 +1,8 @@
-"""A server as a source: each of its logs as a stream, up to what the server has at that moment.
+"""Servers as sources: each log as a stream, up to the server's current end.
 
-A log is read over a connection of its own, from its magic to its end, and takes no room on a disk. Whoever
-reads a log twice fetches it twice; for more than a look, `fetch` it.
+A log is read over its own connection, from its magic to its end, and is not stored on disk. Reading a log
+twice
+fetches it twice; for repeated use, `fetch` it.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _IN_USE = masks.EventHeader.IS_IN_USE
 
 
 def resolve(url: str) -> list[Source]:
-    """The logs of a server, oldest first; ``from=NAME`` among the URL's options is the first one to take.
+    """The logs of a server, oldest first; the URL option ``from=NAME`` selects the first one.
 
     Raises
     ------
     ServerError
         The server refuses, or cannot be reached.
     UsageError
-        It is not the URL of a server, or there is no such log.
+        The URL is invalid, or the log does not exist.
     """
     first, rest = _without_from(url)
     address = Address.parse(rest)[0]
@@ -55,7 +56,7 @@ def _without_from(url: str) -> tuple[str | None, str]:
 
 
 def _anyone() -> Replica:
-    """An identity for one connection, which no other one has."""
+    """A unique identity for one connection."""
     return Replica(random.SystemRandom().randrange(*SERVER_IDS), str(uuid.uuid4()))
 
 
@@ -70,7 +71,7 @@ def _open(address: Address, name: str, is_newest: bool) -> BinaryIO:
 
 
 class _Log(io.RawIOBase):
-    """The bytes of one log, to its end."""
+    """The bytes of a log, to its end."""
 
     def __init__(self, session: Session, stream: EventStream, name: str, *, is_newest: bool) -> None:
         self._session = session
@@ -88,7 +89,7 @@ class _Log(io.RawIOBase):
                 begin = stream.position
                 if count := stream.readinto(view):
                     if self._is_newest and begin <= _FLAGS_AT < begin + count:
-                        # Servers clear the flag in what they send; the log is in use all the same.
+                        # Servers clear the flag in the events that they send, but the log is in use.
                         view[_FLAGS_AT - begin] |= _IN_USE
                     return count
                 if stream.state in (State.NEXT_LOG, State.ENDED):

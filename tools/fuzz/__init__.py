@@ -1,23 +1,23 @@
 """A fuzzer: mutated real events as input for every entry point of the package.
 
-bases      parts of corpus logs: the start of a log, and a few of its transactions
-draft      the events of a log that is being mutated, and their conversion to bytes
-fields     offsets of the fields of an event, from the traced classes of the grammar; replacing their bytes
-values     mutated numbers, text and bytes
-mutations  single mutations of a draft
-nested     mutations of compressed data, and rows events split into pieces
-statements mutated statements
-mutants    the mutant of a number: its base and its mutations, random but reproducible
-run        the outcomes of the entry points on a log, and violated invariants
-outcome    the result of an entry point, and the problems found in it
-reading    entry points that read: event reader, columns, verification, scripts, statistics
-remaking   entry points that write: repaired logs, slices, Parquet
-printing   the entry point that imitates the clients' output
-parts      entry points that read splits, index files, or growing logs
-commands   the command line
-entries    all entry points, and how often each is run
-bounds     limits for time and memory
-findings   findings, one file for each kind; replaying them
-shrink     reduces mutations and events for the same finding
-work       processes that share the work
+bases       parts of corpus logs: the start of a log, and a few of its transactions
+draft       the events of a log that is being mutated, and their conversion to bytes
+fields      offsets of the fields of an event, from the traced classes of the grammar; replacing their bytes
+values      mutated numbers, text and bytes
+mutations   single mutations of a draft
+nested      mutations of compressed data, and rows events split into pieces
+statements  mutated statements
+mutants     the mutant of a number: its base and its mutations, random but reproducible
+run         the outcomes of the entry points on a log, and violated invariants
+outcome     the result of an entry point, and the problems found in it
+reading     entry points that read: event reader, columns, verification, scripts, statistics
+remaking    entry points that write: repaired logs, slices, Parquet
+printing    the entry point that imitates the clients' output
+parts       entry points that read splits, index files, or growing logs
+commands    the command line
+entries     all entry points, and how often each is run
+bounds      limits for time and memory
+findings    findings, one file for each kind; replaying them
+shrink      reduces mutations and events for the same finding
+work        processes that share the work
 """

@@ -6,7 +6,6 @@ worker     a process that compiles kernels
 targets    processor levels that a library has code for
 linking    links object files to a shared library
 build      finds new and changed kernels, and builds the library
-wheels     wheels for other machines
 =========  =====================================================================
 
 The package does not need these at run time: `binlog_kaitai.columns.kernel.library` loads the result.

