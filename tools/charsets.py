@@ -3,8 +3,7 @@
 `collations.json` has the names of collations and the maximum length of their characters.
 
 Every character of every character set is converted with CONVERT … USING. The file contains the characters
-that
-Python's nearest codec decodes differently and, for single-byte sets, the bytes without a character.
+that Python's nearest codec decodes differently and, for single-byte sets, the bytes without a character.
 """
 
 from __future__ import annotations

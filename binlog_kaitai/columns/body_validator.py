@@ -1,12 +1,9 @@
 """Validates event bodies against the grammar, parsing only a few of them.
 
 A record layout covers all bytes except structures that require more than arithmetic. Some of these, such as
-the
-status variables of a statement, are covered by a walk generated from the grammar. Others repeat, like the
-table
-maps of a table: each distinct content is parsed once by the event reader. An event that is not accepted is
-left
-to the event reader, which reports the error.
+the status variables of a statement, are covered by a walk generated from the grammar. Others repeat, like the
+table maps of a table: each distinct content is parsed once by the event reader. An event that is not accepted
+is left to the event reader, which reports the error.
 """
 
 from __future__ import annotations

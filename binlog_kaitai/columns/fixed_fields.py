@@ -1,10 +1,8 @@
 """Reads numbers at fixed offsets in many events, such as those of headers, in one pass.
 
 Each pass over the events of a block loads their bytes into the processor's cache again, so the number of
-passes
-determines the time, not the number of fields. The fields requested for the previous block predict those of
-the
-next one: the first request reads all of them.
+passes determines the time, not the number of fields. The fields requested for the previous block predict
+those of the next one: the first request reads all of them.
 """
 
 from __future__ import annotations

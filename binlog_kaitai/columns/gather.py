@@ -1,12 +1,9 @@
 """Gathers the fields of many events of one type with a generated record layout.
 
 All offsets are computed first, with one running offset for all events (a number as long as it is the same for
-all,
-an array from then on); values are read on request. An event that does not match the layout (a length beyond
-its
-end, trailing bytes, a value that the grammar forbids) is flagged in `Gathered.matches`; its values are
-undefined,
-and the event reader reports the error.
+all, an array from then on); values are read on request. An event that does not match the layout (a length
+beyond its end, trailing bytes, a value that the grammar forbids) is flagged in `Gathered.matches`; its values
+are undefined, and the event reader reports the error.
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ ESCAPES = np.array(
 HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 #: Length of a UTF-8 character by its first byte, 0 if invalid; and the range of its second byte, which
-#: excludes
-#: overlong forms, surrogates, and code points above U+10FFFF.
+#: excludes overlong forms, surrogates, and code points above U+10FFFF.
 _SIZES = np.zeros(256, dtype=np.uint8)
 _LEAST, _MOST = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
 _SIZES[:0x80], _SIZES[0xC2:0xE0], _SIZES[0xE0:0xF0], _SIZES[0xF0:0xF5] = 1, 2, 3, 4

@@ -1,8 +1,8 @@
 """Lines of text from columns, one or more per event, without a Python step per event.
 
 A *program* is the list of pieces of one kind of line: constant bytes, numbers, and text. Strings that need
-escaping,
-and all text that is computed rather than copied, are stored in a *pool* of bytes, each distinct one once.
+escaping, and all text that is computed rather than copied, are stored in a *pool* of bytes, each distinct one
+once.
 """
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ class Unmatched:
     def _look_at_gtids(self, first: Any, second: Any, pool: Pool) -> None:
         offsets, index = np.unique(first, return_index=True)
         included, excluded = self._filters.include_gtids, self._filters.exclude_gtids
-        for place, length in zip(offsets.tolist(), second[index].tolist(), strict=True):
-            text = pool.read(-place - 1, length).decode()
+        for offset, length in zip(offsets.tolist(), second[index].tolist(), strict=True):
+            text = pool.read(-offset - 1, length).decode()
             if text == "null":
                 continue
             source, number = split_gtid(text[1:-1])

@@ -1,19 +1,20 @@
 """Running servers: archives of their binary logs, fetched like a replica and identical byte for byte.
 
-===========  ==================================================================
-address      `mysql://…` URLs, option files and the environment: how to connect
-causes       the meaning of a server's errors, and whether to try again
-requests     the messages that a replica sends, as bytes
-session      a connection that asks for a log
-wire         the packets of a connection
-packets      converts the stream of packets to the bytes of consecutive logs
-state        the files of an archive besides its logs
-archive      the directory: its logs, index and state
-fetching     keeps an archive up to date: resume, reconnect, follow
-gap          what is lost between an archive and a server that has purged logs
-metrics      a metrics file for Prometheus
-source       a server's logs as streams, like other sources
-===========  ==================================================================
+==============  ==================================================================
+address         `mysql://…` URLs, option files and the environment: how to connect
+causes          the meaning of a server's errors, and whether to try again
+requests        the messages that a replica sends, as bytes
+session         a connection that asks for a log
+wire            the packets of a connection
+packet_kernels  a kernel that concatenates the payloads of packets
+packets         converts the stream of packets to the bytes of consecutive logs
+state           the files of an archive besides its logs
+archive         the directory: its logs, index and state
+fetching        keeps an archive up to date: resume, reconnect, follow
+gap             what is lost between an archive and a server that has purged logs
+metrics         a metrics file for Prometheus
+source          a server's logs as streams, like other sources
+==============  ==================================================================
 
 Rules
 -----

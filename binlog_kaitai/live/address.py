@@ -1,10 +1,9 @@
 """Server addresses from a URL, option files and the environment, as for the servers' own clients.
 
 The URL has the highest precedence, followed by option files (groups `[client]` and `[binlog-kaitai]`, the
-later one
-first), and the environment (`MYSQL_PWD`, `MYSQL_HOST`, `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`). Other users of
-the machine
-can see a password in a URL on the command line; use option files or the environment instead.
+later one first), and the environment (`MYSQL_PWD`, `MYSQL_HOST`, `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`). Other
+users of the machine can see a password in a URL on the command line; use option files or the environment
+instead.
 """
 
 from __future__ import annotations

@@ -7,12 +7,9 @@
 =================  ===========================================================
 
 The state is replaced atomically after the bytes that it describes are on disk (fsync). Bytes of a log after
-the safe
-position are from an interruption: when the archive is opened, complete transactions with correct checksums
-are kept,
-and the rest is cut off. A log that is being fetched has its in-use flag set, like the server's own; the event
-that
-closes the log clears it.
+the safe position are from an interruption: when the archive is opened, complete transactions with correct
+checksums are kept, and the rest is cut off. A log that is being fetched has its in-use flag set, like the
+server's own; the event that closes the log clears it.
 """
 
 from __future__ import annotations
@@ -188,8 +185,7 @@ class Archive:
         """Finish the log because another one follows.
 
         A log that its server did not close, because it was killed, is recovered when the server restarts.
-        MySQL then
-        clears the in-use flag, MariaDB leaves it set.
+        MySQL then clears the in-use flag, MariaDB leaves it set.
         """
         if not self._is_closed and self.server is not None and not self.server.is_mariadb:
             self._set_in_use(is_set=False)

@@ -1,10 +1,8 @@
 """The meaning of a server's errors, and whether to try again.
 
 Servers report most reasons for not sending a log with the same number (ER_MASTER_FATAL_ERROR_READING_BINLOG,
-1236), so
-the message text must be examined. The patterns cover MySQL 5.6 to 9.7 and MariaDB 10.5 to 11.8; MySQL says
-"source"
-and "replica" since 8.0.26.
+1236), so the message text must be examined. The patterns cover MySQL 5.6 to 9.7 and MariaDB 10.5 to 11.8;
+MySQL says "source" and "replica" since 8.0.26.
 """
 
 from __future__ import annotations

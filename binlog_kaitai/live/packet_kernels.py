@@ -11,8 +11,7 @@ from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy
 
 #: Why `unpack` stopped: the next packet is incomplete; it is not a plain event; the output is full; a packet
-#: is
-#: missing.
+#: is missing.
 MORE, SPECIAL, FULL, BROKEN = 0, 1, 2, 3
 
 # The header of a packet (`network_packet.ksy`): the length of its payload in 3 bytes, then its number in 1.

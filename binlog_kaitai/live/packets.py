@@ -1,16 +1,12 @@
 """Converts the packets of a dump to the bytes of consecutive logs.
 
 A server sends one event per packet. Besides the events of its logs, it sends events that it creates: a ROTATE
-that
-names the following log, heartbeats, and in mid-log a format description of its own. :class:`EventStream` is a
-binary
-stream of exactly the bytes in the server's file, so that every reader of logs can read it.
+that names the following log, heartbeats, and in mid-log a format description of its own. :class:`EventStream`
+is a binary stream of exactly the bytes in the server's file, so that every reader of logs can read it.
 
 Of a packet with an event, only the first byte and the event header are examined: the grammar's
-`stream_packet`, which
-builds an object for each event, is a hundred times slower. Tests compare the two. All other packets are
-parsed by the
-grammar.
+`stream_packet`, which builds an object for each event, is a hundred times slower. Tests compare the two. All
+other packets are parsed by the grammar.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The messages that a replica sends (`formats/network`), as bytes.
 
 The Kaitai compiler writes no serializers for the Python classes of this project. Each message here is a list
-of its
-fields in the grammar's order; tests parse the bytes with the grammar, so that the two cannot differ.
+of its fields in the grammar's order; tests parse the bytes with the grammar, so that the two cannot differ.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ def binlog_dump_gtid(file_name: str, position: int, flags: int, server_id: int, 
     """COM_BINLOG_DUMP_GTID: the stream without the given transactions.
 
     With a name, it starts at the position, which has 8 bytes here; without one, at the first transaction that
-    is not
-    in the set.
+    is not in the set.
     """
     name, data = file_name.encode("utf-8"), gtid_set(gtids)
     head = (_COM_BINLOG_DUMP_GTID, _u2(flags), _u4(server_id), _u4(len(name)), name, _u8(position))

@@ -1,8 +1,7 @@
 """A connection to a server: queries, and its logs as a stream.
 
 PyMySQL connects, authenticates and encrypts. It has no dump commands, so from the dump on, this module reads
-the
-socket; servers close a connection after a dump, so it cannot be used for anything else.
+the socket; servers close a connection after a dump, so it cannot be used for anything else.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ class Replica:
     """The identity of this client among the replicas of a server.
 
     Servers disconnect a replica when another one with the same identity connects: MySQL compares the UUID,
-    MariaDB
-    the server id.
+    MariaDB the server id.
     """
 
     server_id: int

@@ -1,8 +1,7 @@
 """Servers as sources: each log as a stream, up to the server's current end.
 
 A log is read over its own connection, from its magic to its end, and is not stored on disk. Reading a log
-twice
-fetches it twice; for repeated use, `fetch` it.
+twice fetches it twice; for repeated use, `fetch` it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """CRC-32C (Castagnoli) of pages of equal length, computed with NumPy for many at a time.
 
 The checksum is linear: the contribution of each byte depends only on the byte and its distance from the end.
-The data
-are divided into blocks; contributions are combined (XOR) within each block, then across the blocks.
+The data are divided into blocks; contributions are combined (XOR) within each block, then across the blocks.
 """
 
 from __future__ import annotations

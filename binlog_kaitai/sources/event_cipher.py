@@ -82,7 +82,7 @@ class EventCipher:
         return _as_rows(self._blocks.encrypt(rows.tobytes()))
 
     def headers(self, data: Any, tails: Any, base: int) -> tuple[Any, Any]:
-        """Types and next positions of the headers at some offsets in a file's bytes, which start at `base`."""
+        """Types and next positions of the headers at some offsets in a file's bytes, starting at `base`."""
         blocks = _rows_at(data, tails + TYPE)
         blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, tails).view(np.uint8).reshape(-1, WIDTH)
         plain = _as_rows(self._blocks.decrypt(blocks.tobytes()))

@@ -1,10 +1,8 @@
 """Decrypts a log with individually encrypted events into a seekable plaintext stream.
 
 Reading proceeds from event to event by their lengths, which are checked against the decrypted headers. If a
-length
-is wrong, and after a seek into the middle of the log, the next event is found by decrypting possible headers
-at
-every offset.
+length is wrong, and after a seek into the middle of the log, the next event is found by decrypting possible
+headers at every offset.
 """
 
 from __future__ import annotations
@@ -37,8 +35,7 @@ from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
 _FOLLOWING = 3
 
 #: Distance up to which reading on is preferred to searching; how far before the requested offset a search
-#: begins;
-#: and how much of the log is searched at a time, in bytes.
+#: begins; and how much of the log is searched at a time, in bytes.
 _NEAR, _SEARCHED_BACK, _WINDOW = 1 << 20, (1 << 16, 1 << 20, 1 << 24), 1 << 18
 
 

@@ -1,12 +1,9 @@
 """Reads logs that MariaDB stores inside InnoDB (`binlog_storage_engine=innodb`) as logs of version 4.
 
 A file yields the magic, a format description, and the events of the groups whose commit records begin in it,
-in
-order. The format description is constructed, because such files contain none: it has the flag of artificial
-events
-and declares events without checksums. The checksums of the pages are verified. Offsets refer to the resulting
-log;
-errors also name file, page and record.
+in order. The format description is constructed, because such files contain none: it has the flag of
+artificial events and declares events without checksums. The checksums of the pages are verified. Offsets
+refer to the resulting log; errors also name file, page and record.
 """
 
 from __future__ import annotations

@@ -74,8 +74,7 @@ def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
     ----------
     secret
         The secret that the file is encrypted with, as for `file_key_management_filekey`: the text, or
-        ``FILE:``
-        and the path of a file that contains it.
+        ``FILE:`` and the path of a file that contains it.
     rounds
         Value of `file_key_management_use_pbkdf2`.
 

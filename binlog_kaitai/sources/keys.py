@@ -61,8 +61,7 @@ class Keys:
             Keyring file or files of a MySQL server.
         key
             Keys by id, as bytes or in hexadecimal; or strings ``ID=HEX``. MariaDB's key for logs has the id
-            ``1``,
-            or ``1:VERSION`` if it has several versions.
+            ``1``, or ``1:VERSION`` if it has several versions.
         key_file
             File or files of MariaDB's file_key_management.
         key_file_secret

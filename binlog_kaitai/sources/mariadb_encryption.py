@@ -1,8 +1,8 @@
 """Reads encrypted logs of MariaDB (encrypt_binlog) and Percona Server 5.7, in the form that the server sends.
 
 The format description and START_ENCRYPTION are not encrypted; all following events are. When a server sends
-such a
-log to a client, it decrypts the events and flags START_ENCRYPTION as ignorable. This module does the same.
+such a log to a client, it decrypts the events and flags START_ENCRYPTION as ignorable. This module does the
+same.
 """
 
 from __future__ import annotations

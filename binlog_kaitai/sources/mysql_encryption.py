@@ -1,8 +1,7 @@
 """Decrypts logs encrypted by MySQL (binlog_encryption).
 
 A header names the key. The rest is one stream in counter mode, so any part can be decrypted independently.
-Offsets are
-those of the decrypted log, as on the server.
+Offsets are those of the decrypted log, as on the server.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ def plain(raw: BinaryIO, keys: Keys | None = None, beside: Beside | None = None)
     """A stream of the plain log.
 
     Reading raises errors in the start of the log: damage, or `EncryptedError` if a key is missing. For
-    MariaDB's
-    encrypted logs, the event reader raises it at the first encrypted event.
+    MariaDB's encrypted logs, the event reader raises it at the first encrypted event.
 
     Parameters
     ----------

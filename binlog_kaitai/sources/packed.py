@@ -1,8 +1,7 @@
 """Decompresses logs while they are read: gzip, zstd, xz, bzip2 and lz4.
 
 Memory is bounded by the formats' window sizes, which are limited here. Seeking backward restarts
-decompression at the
-start of the file or, in a zstd file with a seek table, of a frame.
+decompression at the start of the file or, in a zstd file with a seek table, of a frame.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Resolves a caller's sources (path, glob, directory, index file, bytes, stream) to logs.
 
 A :class:`Source` is a name and a function that opens it; nothing is opened before it is read. Files of a
-series
-are in the order in which the server wrote them: by the index file, or by the number in their name.
+series are in the order in which the server wrote them: by the index file, or by the number in their name.
 """
 
 from __future__ import annotations
@@ -124,8 +123,7 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its binary
         logs, by index file if there is exactly one); a ``.index`` file; a running server,
         ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an open binary file;
-        or
-        several of these.
+        or several of these.
     keys
         Where to find the keys of encrypted logs, besides the environment.
 

@@ -1,10 +1,8 @@
 """`python -m tools.bench`: make logs of one gigabyte, measure, and print tables or write them to a document.
 
 Each measurement is a new process, including its start. Of several runs, the one with the least processor time
-is
-reported, so that neither a cold disk cache nor the first compilation of kernels, which happens once per
-machine,
-affects the figures.
+is reported, so that neither a cold disk cache nor the first compilation of kernels, which happens once per
+machine, affects the figures.
 """
 
 from __future__ import annotations

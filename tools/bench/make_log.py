@@ -1,8 +1,7 @@
 """Makes large logs from small ones: a transaction of the corpus, repeated as a server would write it.
 
 Positions, GTIDs, times, connections and checksums are regenerated (see `vary`), so that the result is a valid
-log
-as varied as a server's. Rows stay the same.
+log as varied as a server's. Rows stay the same.
 """
 
 from __future__ import annotations

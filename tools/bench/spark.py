@@ -3,17 +3,13 @@
 python -m tools.bench.spark process|pipeline|table|count|ready LOG CORES
 
 In `pipeline`, the tasks write Parquet with Arrow; `process` is the same as a command, from start to end, with
-Java,
-Spark and all workers. `table` is a DataFrame written by Spark; `count` groups its rows. `ready` writes as
-many rows
-as `table` from batches in memory: the remainder if reading logs cost nothing.
+Java, Spark and all workers. `table` is a DataFrame written by Spark; `count` groups its rows. `ready` writes
+as many rows as `table` from batches in memory: the remainder if reading logs cost nothing.
 
 Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the peak memory of a Python worker.
-Except
-for `process`, the first of several equal runs is discarded, because the session compiles its code in it. Of
-`pipeline`, which takes seconds, the fastest of three is reported, because other activity of the machine is
-visible
-in so short a time.
+Except for `process`, the first of several equal runs is discarded, because the session compiles its code in
+it. Of `pipeline`, which takes seconds, the fastest of three is reported, because other activity of the
+machine is visible in so short a time.
 """
 
 from __future__ import annotations

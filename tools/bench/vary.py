@@ -1,8 +1,7 @@
 """Varies copies of a transaction like the transactions of a busy server.
 
 Timestamps advance by some hundred microseconds, connections alternate, numbers increase. The offsets of
-values come
-from the record layouts and, inside status variables, from the traced classes.
+values come from the record layouts and, inside status variables, from the traced classes.
 """
 
 from __future__ import annotations

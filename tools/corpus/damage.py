@@ -2,8 +2,7 @@
 
 Each case is `damaged/<server>-<kind>/binlog.000001`. Its info.json has the end of the last complete event
 (`whole_until`), what is wrong after it (`damage`), and the result expected of a reader (`end`); its oracle
-lists
-only the complete events.
+lists only the complete events.
 """
 
 from __future__ import annotations
@@ -28,10 +27,8 @@ class Damage(NamedTuple):
     """A kind of damage: returns the new bytes, given the log and its events, and states the expected result.
 
     `end`: `in_use` (ends with the last complete event, more may follow), `clean`, `error`, or `positions`
-    (every
-    event is valid, and only the positions in the headers show that one is missing). `whole`: number of events
-    from
-    the start that are complete and valid; None for all, a negative number counts from the end.
+    (every event is valid, and only the positions in the headers show that one is missing). `whole`: number of
+    events from the start that are complete and valid; None for all, a negative number counts from the end.
     """
 
     kind: str

@@ -1,8 +1,7 @@
 """Logs of a group of two servers (Group Replication): the binary logs of both, and the relay logs of one.
 
 Changes of one member reach the other through the group's own channel, whose relay log differs from that of
-other
-replicas.
+other replicas.
 """
 
 from __future__ import annotations

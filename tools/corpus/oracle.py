@@ -99,10 +99,8 @@ def _parse(file: str, lines: Iterable[bytes]) -> Iterator[EventLine]:
                 yield pending
             fields = _header_fields(header[2])
             # mariadb-binlog numbers the bytes of an annotate event like those of the next event, and prints
-            # the
-            # `# at` lines of both before them, so the order of those lines is used. mysqlbinlog prints `# at`
-            # lines
-            # without an event in compressed transactions, so the number of the first byte is used.
+            # the `# at` lines of both before them, so the order of those lines is used. mysqlbinlog prints `#
+            # at` lines without an event in compressed transactions, so the number of the first byte is used.
             position = positions.popleft() if b"|" in line else int(header[1], 16)
             pending = fields._replace(file=file, position=position, crc32=crc32)
     if pending:

@@ -1,10 +1,8 @@
 """Relay logs: the copy of the source's log that a replica writes before it applies it.
 
 A relay log begins with the replica's own format description event, followed by a ROTATE event and the
-source's
-format description, which applies to the rest. In some pairs, source and replica differ in vendor or version,
-so that
-the two formats differ.
+source's format description, which applies to the rest. In some pairs, source and replica differ in vendor or
+version, so that the two formats differ.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Table contents, one JSON object per table, with which decoded rows are compared.
 
 A value is null, text as sent by the server (time zone UTC), or {"hex": …} for binary columns. Columns whose
-text
-would not determine their bytes (BIT, VECTOR, geometry) are selected as HEX() and flagged as `hexed`.
+text would not determine their bytes (BIT, VECTOR, geometry) are selected as HEX() and flagged as `hexed`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`python -m tools.fuzz`: run every entry point on mutated logs; exits with 1 if an invariant is violated.
 
 The same seed and number give the same log, as long as corpus and mutations do not change. The file of a
-finding
-contains its log: `--replay FILE` runs every entry point on it.
+finding contains its log: `--replay FILE` runs every entry point on it.
 """
 
 from __future__ import annotations

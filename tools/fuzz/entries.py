@@ -1,9 +1,8 @@
 """The entry points, and how often each is run.
 
 Entry points that others are compared with run on every log. Each log also gets a share of the others,
-selected by a
-hash of its name, so that all entry points meet every kind of mutation while a log takes about 25 ms.
-`verify --thorough` runs on every log that an entry point rejects, and with those compared with it.
+selected by a hash of its name, so that all entry points meet every kind of mutation while a log takes about
+25 ms. `verify --thorough` runs on every log that an entry point rejects, and with those compared with it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Processes that share the work.
 
 A process handles every n-th mutant. It reports each mutant that it starts and each finding, so that the log
-is known
-if the process dies or an alarm cannot stop it.
+is known if the process dies or an alarm cannot stop it.
 """
 
 from __future__ import annotations

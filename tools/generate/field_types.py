@@ -1,8 +1,7 @@
 """The type of every field, as inferred by the compiler.
 
 Only the compiler knows the type of `value: a ? b.c : d.e`. Of its targets, Nim's output states it most
-plainly: a
-declaration of each type with all its fields, instances and parameters.
+plainly: a declaration of each type with all its fields, instances and parameters.
 """
 
 from __future__ import annotations

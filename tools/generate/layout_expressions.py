@@ -1,10 +1,8 @@
 """Translates Kaitai's expression language to Python that works on NumPy arrays as well as plain numbers.
 
 Arrays do not support `and`, `or`, `not` and the ternary; these become calls of `n`, a set of operations
-provided by
-the caller (`n.both`, `n.either`, `n.negate`, `n.where`). In kernels, which process one number at a time, they
-become
-Python's own operators.
+provided by the caller (`n.both`, `n.either`, `n.negate`, `n.where`). In kernels, which process one number at
+a time, they become Python's own operators.
 """
 
 from __future__ import annotations

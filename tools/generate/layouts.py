@@ -1,10 +1,8 @@
 """Record layouts: for each event type, the leading fields whose offsets follow by arithmetic.
 
 The result is a Python module of plain data and small lambdas that imports nothing, so that framing small
-files does
-not need NumPy. A layout ends at the first field that requires more than arithmetic (a list of structures, a
-type
-selected by a value); the event reader decodes the rest.
+files does not need NumPy. A layout ends at the first field that requires more than arithmetic (a list of
+structures, a type selected by a value); the event reader decodes the rest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Adaptations for single languages that no reader of the grammar needs.
 
 The grammar gets casts before compilation; afterwards, output that would not compile is corrected. Each
-correction
-fails if a later compiler produces different output.
+correction fails if a later compiler produces different output.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The grammar with unique type names.
 
 The Web IDE identifies a type by its class name alone, without the enclosing types: types with the same name
-are all
-displayed like one of them.
+are all displayed like one of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Operations that some language computes incorrectly for unsigned 64-bit numbers, which the grammar avoids.
 
 Java has no such type: from 2^63 on, quotients, shifts, and comparisons are those of a negative number.
-JavaScript
-shifts only 32 bits. The grammar splits such numbers instead (`varlen_integer`).
+JavaScript shifts only 32 bits. The grammar splits such numbers instead (`varlen_integer`).
 """
 
 from __future__ import annotations

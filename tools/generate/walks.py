@@ -1,14 +1,11 @@
 """Walks: functions that decode structures which no record layout can, one number after another.
 
 A layout computes with columns, which is impossible if the items of a list have different lengths or a value
-selects
-the type. For these, a function generated from the grammar steps through the bytes. Types of other files
-become
-functions of their own; all others are inlined where they are used.
+selects the type. For these, a function generated from the grammar steps through the bytes. Types of other
+files become functions of their own; all others are inlined where they are used.
 
 Structures that cannot be expressed this way (bit fields that do not fill bytes, lists up to a condition)
-raise an
-`UntranslatableError`, and are left to the event reader.
+raise an `UntranslatableError`, and are left to the event reader.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A single .ksy file: the entry file, with the files that it imports as nested types.
 
 Types keep their names, so references resolve as before: outward through the enclosing types, finally among
-the
-entry's own types, which now include the files. References with another meaning there are rejected.
+the entry's own types, which now include the files. References with another meaning there are rejected.
 """
 
 from __future__ import annotations

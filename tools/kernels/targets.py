@@ -5,8 +5,7 @@ from __future__ import annotations
 import platform
 
 #: LLVM's processor names, by Python's machine name. The numbers of `binlog_kaitai_level`, in `library.c`, are
-#: indexes
-#: into these lists.
+#: indexes into these lists.
 LEVELS = {"x86_64": ["x86-64-v3", "x86-64-v2"], "aarch64": ["generic"]}
 
 

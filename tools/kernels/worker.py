@@ -1,8 +1,7 @@
 """A process that compiles kernels: `python -m tools.kernels.worker MACHINE CPU [checked]`.
 
 It reads one task per line (kernel, signature, name of the entry point, output file) and answers each with a
-line: the
-file exists, or an error.
+line: the file exists, or an error.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ class Spec:
     """A server: where it comes from, and the options it is always started with.
 
     Either `suite` and `packages` (Debian) or `npm` is set. Packages in `unpack_only` are downloaded without
-    their
-    dependencies: they provide files (plugins, clients) but would pull in an init system.
+    their dependencies: they provide files (plugins, clients) but would pull in an init system.
     """
 
     name: str

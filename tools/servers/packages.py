@@ -1,9 +1,8 @@
 """Downloads a server through the machine's apt or npm and unpacks it below the cache.
 
 Nothing is installed: apt uses directories of its own, with an empty list of installed packages, so that it
-downloads
-everything a server needs, including its C library. The mirror is that of the machine's apt configuration, or
-BINLOG_KAITAI_DEBIAN_MIRROR.
+downloads everything a server needs, including its C library. The mirror is that of the machine's apt
+configuration, or BINLOG_KAITAI_DEBIAN_MIRROR.
 """
 
 from __future__ import annotations

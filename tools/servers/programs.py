@@ -1,8 +1,7 @@
 """Programs of an unpacked server, as executable scripts.
 
 A program from another Debian suite needs that suite's C library, so it is started through the dynamic loader
-that
-was unpacked with it.
+that was unpacked with it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A server with its own data directory: initialize, start, stop, kill, connect.
 
 It listens on 127.0.0.1 at a free port and runs as the current user (the servers require `--user` if that is
-root).
-`root` has no password. Only processes started here are ended.
+root). `root` has no password. Only processes started here are ended.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Chooses the excerpt that shows an event type best: the smallest that contains the event in its context.
 
 The context of an event is its transaction, or nothing if it belongs to none. Ordinary logs come first, then
-logs as
-sent by a server (decrypted ones, network streams).
+logs as sent by a server (decrypted ones, network streams).
 """
 
 from __future__ import annotations

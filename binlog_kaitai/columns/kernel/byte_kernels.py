@@ -1,8 +1,7 @@
 """Kernels over bytes, shared by many modules.
 
 Arrays are one-dimensional; `data` is uint8, offsets and lengths are int64. No kernel reads or writes outside
-its
-arrays, whatever numbers they contain.
+its arrays, whatever numbers they contain.
 """
 
 from __future__ import annotations
@@ -156,8 +155,7 @@ def divide_by_type(types: Any, counts: Any, order: Any, ranks: Any) -> None:
         Type of each event.
     counts, order, ranks : int64 arrays
         Output: number of events of each type (256 entries); event numbers grouped by type; and for each
-        event, the
-        number of preceding events of its type.
+        event, the number of preceding events of its type.
     """
     counts[:] = 0
     for event in range(types.shape[0]):

@@ -1,9 +1,8 @@
 """The `@kernel` decorator: functions over arrays that run as machine code or as plain Python.
 
 A kernel is plain Python that Numba can compile. It takes arrays and numbers, checks every bound itself, and
-returns
-the same result either way. The package build compiles all kernels into a library (`tools/kernels`), which
-`columns.kernel.library` loads; nothing is compiled at run time.
+returns the same result either way. The package build compiles all kernels into a library (`tools/kernels`),
+which `columns.kernel.library` loads; nothing is compiled at run time.
 """
 
 from __future__ import annotations

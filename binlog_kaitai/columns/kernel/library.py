@@ -1,10 +1,8 @@
 """Loads the shared library of compiled kernels and calls its functions.
 
 The library has a table of its kernels, and the code of each for several processor levels. The entry point of
-a
-kernel is `int entry(record, result)`. The record has eight bytes for each number; for an array, it has the
-address
-of its data and its shape. The return value is nonzero if the kernel raised an exception.
+a kernel is `int entry(record, result)`. The record has eight bytes for each number; for an array, it has the
+address of its data and its shape. The return value is nonzero if the kernel raised an exception.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The argument types that kernels are compiled for.
 
 The table contains the kernels called from Python; others need no entry. An array is written as its dtype and
-``[]``,
-or ``[,]`` for two dimensions, with ``*`` if the kernel writes to it; a number is the dtype alone. Arrays are
-contiguous. Integers are `i8` unless the kernel needs another type.
+``[]``, or ``[,]`` for two dimensions, with ``*`` if the kernel writes to it; a number is the dtype alone.
+Arrays are contiguous. Integers are `i8` unless the kernel needs another type.
 """
 
 from __future__ import annotations

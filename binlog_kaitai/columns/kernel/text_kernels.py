@@ -10,8 +10,7 @@ from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.text.hexdump import put_hexdump
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text from the block or the pool; raw bytes from
-#: either; a
-#: 32-bit number in hexadecimal; a number with six digits; bytes in hexadecimal.
+#: either; a 32-bit number in hexadecimal; a number with six digits; bytes in hexadecimal.
 CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION, HEXDUMP = 0, 1, 2, 3, 4, 5, 6
 
 # With signed indexes, Numba would generate code for negative ones; increments are therefore unsigned, too.
@@ -171,13 +170,10 @@ def assemble(
         `second`, and 1 if its rows are numbered like the events of the block instead of by `rows`.
     first, second : int64 arrays
         A number is in `first`, with 0 in `second`. Text has its offset in the block and its length, and is
-        quoted,
-        but BYTES are not; an offset `-p - 1` refers to the bytes at `p` in the pool, which are copied
-        unchanged.
-        So does a number whose `second` is not 0, with offset in the pool and length. HEXDUMP has two entries
-        per
-        row: offset and length of the bytes; then their position, and the offset in the pool of the style
-        (`text.hexdump`).
+        quoted, but BYTES are not; an offset `-p - 1` refers to the bytes at `p` in the pool, which are copied
+        unchanged. So does a number whose `second` is not 0, with offset in the pool and length. HEXDUMP has
+        two entries per row: offset and length of the bytes; then their position, and the offset in the pool
+        of the style (`text.hexdump`).
     out, ends
         Output: the lines, and the end of each.
 

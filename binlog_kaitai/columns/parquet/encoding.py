@@ -1,10 +1,8 @@
 """Chooses Parquet encodings for the columns of a table by sampling its first rows.
 
 Only features that every Parquet reader supports are used: version 1 data pages, plain and dictionary
-encoding.
-Columns that would outgrow their dictionary get none: building a dictionary is the largest part of the
-writer's
-work, and an abandoned one stays in the file.
+encoding. Columns that would outgrow their dictionary get none: building a dictionary is the largest part of
+the writer's work, and an abandoned one stays in the file.
 """
 
 from __future__ import annotations

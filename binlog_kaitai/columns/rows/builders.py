@@ -31,8 +31,7 @@ class Builder(NamedTuple):
     ----------
     way : callable or None
         Returns how kernels read the values, given the cells and the Arrow type; without it, or if it returns
-        None,
-        `make` reads them.
+        None, `make` reads them.
     make : callable
         Makes the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
     """

@@ -1,10 +1,8 @@
 """Kernels that read dates and times from row images.
 
 All take `data` and the `starts` of `walk.locate`, and fill `out` with days (int32) or microseconds (int64),
-and
-`states`, uint8: FINE, ZERO for a date that is not in the calendar, WRONG for an invalid value. A negative
-start
-means no value, with the state FINE. They return the number of values that are not FINE.
+and `states`, uint8: FINE, ZERO for a date that is not in the calendar, WRONG for an invalid value. A negative
+start means no value, with the state FINE. They return the number of values that are not FINE.
 """
 
 from __future__ import annotations

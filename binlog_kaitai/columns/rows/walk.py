@@ -61,8 +61,7 @@ def locate(
     limits, columns, sizes, prefixes
         Program `p` has the steps `limits[2p]` to `limits[2p + 1]` for the before image, and from there to
         `limits[2p + 2]` for the after image. A step has a column number, the length of the value, and the
-        size of
-        its length prefix; one of the last two is 0.
+        size of its length prefix; one of the last two is 0.
     state : int64 array
         Event index, offset, row number within the event, and 1 if the event has been started; initially all
         0. The next call continues from there.

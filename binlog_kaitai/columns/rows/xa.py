@@ -1,8 +1,7 @@
 """Detects XA transactions whose rows were read and which the same logs roll back later.
 
 A server logs the rows of an XA transaction when it is prepared. The commit or rollback follows later,
-possibly
-in another log, so a streaming reader can only warn afterwards.
+possibly in another log, so a streaming reader can only warn afterwards.
 """
 
 from __future__ import annotations

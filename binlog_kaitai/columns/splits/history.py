@@ -1,10 +1,8 @@
 """Table definitions in force at a point in a series of logs, for readers that start there.
 
 Nothing is read if the log contains column names. Otherwise, the statements of all earlier logs and of this
-log
-up to that point apply: all events of these logs are framed, but only statements are decoded. The process
-caches
-the result and reads each log only once.
+log up to that point apply: all events of these logs are framed, but only statements are decoded. The process
+caches the result and reads each log only once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Divides logs into splits, which can be read independently and together contain all rows.
 
 A split is a range of bytes that owns the transactions that begin in it: its reader finds the first of them
-and
-reads past the end of the split to finish the last. `split_points` finds the boundaries. All splits of a log
-together contain exactly its rows, whatever their size.
+and reads past the end of the split to finish the last. `split_points` finds the boundaries. All splits of a
+log together contain exactly its rows, whatever their size.
 
 ::
 
@@ -207,8 +206,7 @@ def read_part(
         As for `Filters.of`.
     schema
         Columns of the rows of one table, preceded by `META_FIELDS`; other columns of the table are omitted,
-        and
-        columns missing from a row are null.
+        and columns missing from a row are null.
     where
         A condition on the rows; requires `schema`.
     earlier

@@ -285,8 +285,7 @@ class SplitPointFinder:
     ----------
     is_sure
         Whether the first block is the start of the log, or of a part that begins at a split point; otherwise
-        it may
-        begin inside a transaction.
+        it may begin inside a transaction.
     """
 
     def __init__(self, log_header: LogHeader, *, is_sure: bool = True) -> None:

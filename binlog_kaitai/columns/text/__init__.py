@@ -26,6 +26,5 @@ hexdump         a kernel that writes hex dumps
 base64          a kernel that writes base64
 
 Arrays of text are Arrow arrays of bytes (`pa.binary()`), which can hold text in any character set. The output
-of
-`dump` is written without Arrow, so that it need not be loaded: this module imports nothing.
+of `dump` is written without Arrow, so that it need not be loaded: this module imports nothing.
 """

@@ -1,9 +1,8 @@
 """Kernels that write single values as JSON, or for the table and CSV formats.
 
 Each writes at `out[at]`, which must have room, and returns the end; LEFT for a value left to the event
-reader.
-`quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV field; 0, none, and
-no escapes in strings.
+reader. `quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV field; 0,
+none, and no escapes in strings.
 """
 
 from __future__ import annotations
@@ -348,7 +347,7 @@ def put_cell(
     out: Any,
     at: int,
 ) -> Any:
-    """Write the value whose bytes are `data[place : place + length]`; NO_ROOM only for a DOCUMENT."""
+    """Write the value whose bytes are `data[offset : offset + length]`; NO_ROOM only for a DOCUMENT."""
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
         return put_signed(number, out, at)

@@ -78,7 +78,7 @@ def put_hexdump(
         Range of the event.
     position
         Position to print for the first byte; 0 writes nothing.
-    style, place
+    style, offset
         Bytes, and the offset of a packed `Style` in them.
     out, at
         Output, and the offset to write at.

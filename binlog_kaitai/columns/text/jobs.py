@@ -11,18 +11,15 @@ from binlog_kaitai.columns.text.base64 import LINE, put_base64
 from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISMATCH, STATE_SIZE, put_rows
 
 #: Kinds of jobs: a text; base64 of bytes; rows of images; count rows without output; a text and the number of
-#: rows
-#: since the previous such job, if there were any.
+#: rows since the previous such job, if there were any.
 COPY, BASE64, ROWS, COUNT, ROWS_NUMBER = 0, 1, 2, 3, 4
 
 #: Columns of the array of jobs: kind; range of the text or bytes; program of the rows; and 1 if the output so
-#: far
-#: may be flushed.
+#: far may be flushed.
 JOB_SIZE = 5
 
 #: Indexes into the state of `put_jobs`: those of `put_rows`, the job, whether it has been started, number of
-#: rows,
-#: and the job and output offset up to which the output may be flushed.
+#: rows, and the job and output offset up to which the output may be flushed.
 JOB, IS_BEGUN, NUMBER, SAFE_JOB, SAFE_END = range(STATE_SIZE, STATE_SIZE + 5)
 JOBS_STATE_SIZE = STATE_SIZE + 5
 

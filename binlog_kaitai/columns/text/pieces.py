@@ -1,8 +1,7 @@
 """Writers shared by several styles.
 
 Each takes the cells of a column and returns an Arrow array of bytes, with null for missing values and for
-values
-that the style's `value` function has to write.
+values that the style's `value` function has to write.
 """
 
 from __future__ import annotations

@@ -41,8 +41,7 @@ JSON_STRING = 12
 LONGEST = 8 << 20
 
 #: Indexes into the state of `put_rows`: offset in the data, image of the row, step or -1, offset of the null
-#: bitmap,
-#: why it stopped, number of rows.
+#: bitmap, why it stopped, number of rows.
 STATE_SIZE = 6
 
 
@@ -82,12 +81,10 @@ def put_rows(
         to the third.
     kinds, sizes, prefixes, details
         For each step, the kind of the column, the length of its values, the size of their length prefix (0
-        for
-        none), and a detail by kind: fractional digits, number of bits, or scale plus 256 times precision.
+        for none), and a detail by kind: fractional digits, number of bits, or scale plus 256 times precision.
     pool, texts, clauses
         Texts, and their ranges: for each step, before a value, after it, and instead of NULL; for each
-        program,
-        before either image.
+        program, before either image.
     escapes : uint8 array of 256
         For each byte of a string: PLAIN, AS_NUMBER, or the letter that represents it after a backslash.
     scratch

@@ -26,21 +26,18 @@ from binlog_kaitai.columns.text.cells import (
 from binlog_kaitai.columns.text.printable import put_printable
 
 #: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
-#: before or
-#: after image. For the table format: a value, both values of an update, or the new one if there is no old
-#: one.
+#: before or after image. For the table format: a value, both values of an update, or the new one if there is
+#: no old one.
 CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
 
 #: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
-#: texts
-#: per event, or the column and 1 for the after image of an update; for values, the kind (see `cells`), size,
-#: size of
-#: the length prefix, detail, first word and number of words; and 1 for the last piece of a line.
+#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see `cells`),
+#: size, size of the length prefix, detail, first word and number of words; and 1 for the last piece of a
+#: line.
 PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, PIECE_SIZE = range(11)
 
 #: Indexes into the state: the line, the offset of its beginning in `out`, number of values left out and, if
-#: the text
-#: does not fit, the size that it needs from that offset.
+#: the text does not fit, the size that it needs from that offset.
 LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
 
 #: Maximum length that `put_printable` adds to a value, and an arrow.
@@ -92,8 +89,7 @@ def put_row_lines(
     ----------
     data, starts, first_start, step_start
         Bytes, and the offsets of values in them, see `walk.locate`: the entry of column `c` and row `r` has
-        the
-        index `first_start + c * step_start + r`.
+        the index `first_start + c * step_start + r`.
     rows, events, numbers, programs
         For each line, its (first) row, the index of its event, and the row number in the log; for each event,
         the program that writes its lines.

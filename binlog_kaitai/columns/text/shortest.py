@@ -1,8 +1,7 @@
 """Kernels that write floating-point numbers with the fewest digits that round-trip.
 
 The digits are computed with Schubfach by R. Giulietti: it finds the multiples of a power of ten that round to
-the
-number with a table of 128-bit powers, and without a loop over digits.
+the number with a table of 128-bit powers, and without a loop over digits.
 """
 
 from __future__ import annotations

@@ -80,8 +80,7 @@ def read_transactions(
     filters
         As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
         beginning; one of the tables, or the default database of a statement, must match; and one of the
-        events
-        must be of a given type.
+        events must be of a given type.
 
     Raises
     ------
@@ -178,8 +177,7 @@ class Finished(NamedTuple):
         Their rows, see `parts.PART_SCHEMA`; None if they have not been built.
     page, begin, end
         Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones
-        are
-        requested.
+        are requested.
     """
 
     batch: pa.RecordBatch | None

@@ -7,8 +7,7 @@ Rules
 2. In logs without, BEGIN opens a transaction, and an XID_EVENT, COMMIT or ROLLBACK closes it. Outside of
 these,
    each statement is a transaction, together with the events that lead up to it and a commit directly after
-   it,
-   if there is one (MySQL 5.0 writes no BEGIN for a statement that commits implicitly).
+   it, if there is one (MySQL 5.0 writes no BEGIN for a statement that commits implicitly).
 3. At the start of each file, no transaction is open.
 
 `boundary_kernels.follow_events` is the only state machine for these rules. All users of boundaries (views,
@@ -199,8 +198,8 @@ def sure_beginning(roles: Any, *, has_gtids: bool = False) -> int:
 
     Parameters
     ----------
-    Each transaction begins with a GTID event, so BEGIN and END prove nothing.
-        Each transaction begins with a GTID event: BEGIN and END prove nothing.
+    has_gtids
+        Each transaction begins with a GTID event, so BEGIN and END prove nothing.
     """
     is_sure = (roles == Role.OUTSIDE) | (roles == Role.GTID)
     if has_gtids:

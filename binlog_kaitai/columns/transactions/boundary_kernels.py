@@ -10,13 +10,11 @@ from binlog_kaitai.columns.kernel.compile import kernel
 PART, OUTSIDE, GTID, BEGIN, END, STATEMENT = range(6)
 
 #: Result bits of an event: it belongs to a transaction; it begins a transaction; no transaction is known to
-#: be
-#: open after it; a GTID is in force.
+#: be open after it; a GTID is in force.
 IS_INSIDE, BEGINS, ENDS, IN_GTID = 1, 2, 4, 8
 
 #: Indexes into the state kept between blocks: the open transaction began with a GTID event; a BEGIN is open;
-#: a
-#: transaction is open; it is a statement that only its own commit can follow.
+#: a transaction is open; it is a statement that only its own commit can follow.
 HAS_GTID, IS_BEGUN, IS_OPEN, IS_ALONE = 0, 1, 2, 3
 STATE_SIZE = 4
 

@@ -53,8 +53,7 @@ def logged_gtids(
         Any source that `binlog_kaitai.open` accepts.
     has_previous
         Include the GTIDs before each log (PREVIOUS_GTIDS_LOG_EVENT, GTID_LIST_EVENT). The result is
-        everything
-        that the server had executed when it wrote the last event.
+        everything that the server had executed when it wrote the last event.
     ends
         Output: how each file ended.
 

@@ -46,8 +46,7 @@ _OF_MARIADB = {
 
 #: A part: `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last
 #: event that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for
-#: filters;
-#: `table_bytes` has the size of the rows events of each of `tables`.
+#: filters; `table_bytes` has the size of the rows events of each of `tables`.
 PART_SCHEMA = pa.schema(
     {
         "position": pa.int64(),

@@ -17,13 +17,11 @@ _SECOND = 1_000_000
 #: The columns of the view.
 #:
 #: `start` is the earliest timestamp of its events; `duration` is the time from there to the commit on the
-#: same
-#: server, in whole seconds like the timestamps of event headers. `kind` is how the transaction ended: commit,
-#: rollback, xa_prepare; ddl and implicit are single statements that commit implicitly; open has no end in its
-#: file. `tables` are those with changed rows, `statement` is the text of a definition. `bytes` is the size in
-#: the
-#: file; `events` includes those inside a compressed payload. Row counts are null if the log does not describe
-#: where a row ends.
+#: same server, in whole seconds like the timestamps of event headers. `kind` is how the transaction ended:
+#: commit, rollback, xa_prepare; ddl and implicit are single statements that commit implicitly; open has no
+#: end in its file. `tables` are those with changed rows, `statement` is the text of a definition. `bytes` is
+#: the size in the file; `events` includes those inside a compressed payload. Row counts are null if the log
+#: does not describe where a row ends.
 TRANSACTIONS_SCHEMA = pa.schema(
     [
         pa.field("file", pa.string(), nullable=False),

@@ -1,11 +1,9 @@
 """Selects the bodies that `verify` parses with the grammar, and reports errors in them.
 
 A correct checksum shows that the bytes are unchanged since they were written, not that they were correct.
-Bodies
-without checksum are all parsed, and so are all table maps, without which no row can be decoded. Other bodies
-are
-parsed as long as this costs little compared with the checksums: those of rare types, and a limited number of
-common types. The option `--thorough` selects all of them, and takes longer.
+Bodies without checksum are all parsed, and so are all table maps, without which no row can be decoded. Other
+bodies are parsed as long as this costs little compared with the checksums: those of rare types, and a limited
+number of common types. The option `--thorough` selects all of them, and takes longer.
 """
 
 from __future__ import annotations

@@ -95,10 +95,8 @@ class Report:
         """First and last number of each gap in the log's GTIDs, by source.
 
         In MySQL, a source is a server (and tag), and numbers of earlier logs are taken into account. In
-        MariaDB, it
-        is a domain, whose numbering continues across servers. A gap is not necessarily damage: filters,
-        crashes and
-        Group Replication also leave gaps.
+        MariaDB, it is a domain, whose numbering continues across servers. A gap is not necessarily damage:
+        filters, crashes and Group Replication also leave gaps.
         """
         by_source = GtidSet()
         for gtids in (self.gtids, self.previous_gtids or GtidSet()):

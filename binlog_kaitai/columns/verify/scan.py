@@ -1,9 +1,8 @@
 """Checks a log for damage in one pass, and counts its contents.
 
 Checks the frame of every event, the position in its header, its checksum, the contents of compressed
-transactions,
-bodies (see `bodies`) and rows (see `images`). Damage does not end the pass: after an impossible header, it
-continues at the next complete event, if the file is seekable.
+transactions, bodies (see `bodies`) and rows (see `images`). Damage does not end the pass: after an impossible
+header, it continues at the next complete event, if the file is seekable.
 """
 
 from __future__ import annotations
@@ -62,8 +61,7 @@ def scan(
         Called periodically with the offset reached.
     is_thorough
         Check every body, and the rows of every rows event, even those with correct checksums; see `bodies`
-        and
-        `images`.
+        and `images`.
     definitions
         Table definitions in force before the log. The statements of the log are added if its rows are
         checked.
@@ -216,11 +214,9 @@ class _Scan:
         """Compare the position in each header with the offset of the event, except in relay logs.
 
         After a lost event, all positions are off by its length, which is reported once. Servers without
-        checksums used
-        other positions inside transactions; there, only a difference that persists is reported. In a log that
-        a
-        server sent from a start position, all positions are off by the same distance: the server clears the
-        position in the format description.
+        checksums used other positions inside transactions; there, only a difference that persists is
+        reported. In a log that a server sent from a start position, all positions are off by the same
+        distance: the server clears the position in the format description.
         """
         if block.layout.binlog_version < 4 or self._is_relay_log:
             self._off_to_the_end = None

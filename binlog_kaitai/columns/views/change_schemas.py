@@ -32,8 +32,7 @@ META_FIELDS = (
 )
 
 #: Optional last column: the names of the columns that an image does not contain; null if it contains all.
-#: Their
-#: values are null, like those that are NULL.
+#: Their values are null, like those that are NULL.
 ABSENT_FIELD = pa.field("_absent", pa.list_(pa.string()))
 
 #: The view of all tables: one row per change, with the images as JSON objects.

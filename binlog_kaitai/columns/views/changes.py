@@ -67,9 +67,8 @@ def read_changes(
         decoded, so damage in them is not detected.
     where
         A condition on the columns of the view, such as ``pc.field("id") == 42`` (`pyarrow.compute`): read
-        only
-        rows that match it. The two images of an update are separate rows, which match independently. Of other
-        rows, only the columns of the condition are decoded.
+        only rows that match it. The two images of an update are separate rows, which match independently. Of
+        other rows, only the columns of the condition are decoded.
     ddl
         Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
     zero_dates

@@ -1,9 +1,8 @@
 """The rows of whole logs as Python objects, each with its position, transaction and statement.
 
 Values are decoded into Arrow arrays, as in `read_changes`, and converted to those of `Event.rows`. The few
-that
-Arrow does not distinguish (an impossible date from NULL, bytes from text that looks like them) are decoded by
-the event reader.
+that Arrow does not distinguish (an impossible date from NULL, bytes from text that looks like them) are
+decoded by the event reader.
 """
 
 from __future__ import annotations
