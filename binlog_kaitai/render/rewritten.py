@@ -1,4 +1,4 @@
-"""What `repair` and `slice` did, in words and as JSON."""
+"""The results of `repair` and `slice`, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changed rows as a table for people, or as CSV."""
+"""Changed rows as a table or as CSV."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Decoders of values, generated from formats/: they return parts of the value at `data[at:]` (uint8).
 
 A decoder checks no bounds: the value must be inside `data`. Numbers are int64; unsigned numbers of eight
-bytes have
-the same bits. All functions are plain Python that Numba can compile.
+bytes have the same bits. All functions are plain Python that Numba can compile.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
 """The record layouts of the event header and of every event type, generated from formats/.
 
 A layout is a list of fields, processed in order with a running offset. `Number` and `Run` read at that offset
-and
-advance it; `Value` computes; `Inner` and its variants are inside a structure that a walk decodes. Expressions
-are
-functions of `n` (operations that work on arrays and plain numbers: both, either, negate, where) and `v`
-(`v[path]`
-is a number read before, `v.length(path)` the length of a run, `v.pos` and `v.size` the offset in the body and
-the
-length of the body).
+and advance it; `Value` computes; `Inner` and its variants are inside a structure that a walk decodes.
+Expressions are functions of `n` (operations that work on arrays and plain numbers: both, either, negate,
+where) and `v` (`v[path]` is a number read before, `v.length(path)` the length of a run, `v.pos` and `v.size`
+the offset in the body and the length of the body).
 """
 
 from __future__ import annotations

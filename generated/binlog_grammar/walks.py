@@ -1,12 +1,10 @@
 """Walks over structures that no record layout reaches, generated from formats/.
 
 A walk decodes one structure in each of many ranges of `data` (uint8), and sets `follows` (bool) if the
-structure
-fills the range to the last byte and has no value that the grammar forbids. Some walks also record values in
-the
-columns of `out` (int64), one row per event; `SLOTS` has the number of columns. Every read is checked against
-the
-end. Numbers of more than 63 bits are rejected. All functions are plain Python that Numba can compile.
+structure fills the range to the last byte and has no value that the grammar forbids. Some walks also record
+values in the columns of `out` (int64), one row per event; `SLOTS` has the number of columns. Every read is
+checked against the end. Numbers of more than 63 bits are rejected. All functions are plain Python that Numba
+can compile.
 """
 
 from __future__ import annotations

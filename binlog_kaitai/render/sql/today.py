@@ -1,4 +1,4 @@
-"""Tables as they are today, for changes that were logged when they had other columns.
+"""Adapts changes to the current definitions of their tables.
 
 Rules
 -----
