@@ -1,4 +1,4 @@
-# Everything runs in .venv, which `make setup` builds. `make help` lists what there is.
+# All targets use .venv, which `make setup` creates. `make help` lists the targets.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 SHELL := /bin/bash
@@ -26,26 +26,26 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(STAMP) ## make .venv with the package and all it needs
+setup: $(STAMP) ## create .venv with the package and its dependencies
 
 $(STAMP): pyproject.toml tools/setup_venv.sh
 	tools/setup_venv.sh $(VENV) $(PYTHON)
 	@touch $@
 
-kernels: setup ## compile the kernels that were edited into the library that this checkout loads
+kernels: setup ## compile edited kernels into the library of this checkout
 	@$(BIN)/python -m tools.kernels
 
-wheel: setup ## dist/*.whl for Linux on x86-64 and on AArch64, each with the kernels' machine code
+wheel: setup ## write dist/*.whl for Linux on x86-64 and AArch64, with the kernels' machine code
 	for machine in x86_64 aarch64; do \
 		BINLOG_KAITAI_MACHINE=$$machine $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || exit 1; \
 	done
 
-run: setup ## verify the sample logs, then bring some into a lake with a local Spark and look at it
+run: setup ## verify sample logs, then write some to a lake with a local Spark and query it
 	@tools/need_java.sh
 	@$(BIN)/binlog-kaitai verify $(SAMPLES)
 	@$(BIN)/python examples/spark_lake.py build/lake $(LAKE_SAMPLES)
 
-test: check kernels ## all checks and tests that need no database server
+test: check kernels ## all checks, and all tests that need no database server
 	@tools/need_java.sh
 	$(PYTEST) -m "$(WITHOUT_OTHERS)" $(PYTEST_ARGS)
 
@@ -61,11 +61,11 @@ test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on 
 	@tools/need_java.sh
 	$(PYTEST) -m cluster $(PYTEST_ARGS)
 
-test-browser: setup ## tests in a headless browser; skipped where there is none
+test-browser: setup ## tests in a headless browser; skipped if there is none
 	@tools/need_browser.sh || echo "the browser tests are skipped" >&2
 	$(PYTEST) -m browser $(PYTEST_ARGS)
 
-test-languages: setup ## the grammar in other languages: build each, compare its trees of all logs with Python's
+test-languages: setup ## build the grammar in other languages and compare their trees of all logs with Python's
 	$(BIN)/python -m tools.conformance $(LANGUAGES)
 
 test-seeded: kernels ## put bugs into copies of the package, one at a time: the tests must find each
@@ -78,14 +78,14 @@ check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/python -m tools.generate --check
 	$(BIN)/python -m tools.reference --check
 
-fuzz: setup ## mutated logs through every entry; FUZZ_ARGS="--logs N --seed S --kernels python|checked|compiled ..."
+fuzz: setup ## run every entry point on mutated logs; FUZZ_ARGS="--logs N --seed S --kernels python|checked|compiled ..."
 	$(BIN)/python -m tools.fuzz $(FUZZ_ARGS)
 
 generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) writes build/java instead
 	$(BIN)/python -m tools.generate $(if $(TARGET),--target $(TARGET))
 	$(if $(TARGET),,$(BIN)/python -m tools.reference)
 
-docs: setup ## write build/docs/index.html, the reference of the format as a static site
+docs: setup ## write build/docs/index.html, the format reference as a static site
 	$(BIN)/python -m tools.reference --site
 
 vectors: setup ## write build/vectors/, a small real log for each event type and its tree as JSON
@@ -94,5 +94,5 @@ vectors: setup ## write build/vectors/, a small real log for each event type and
 webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai Web IDE
 	$(BIN)/python -m tools.generate --webide
 
-bench: kernels ## measure throughput on this machine; the tables go to docs/performance.md
+bench: kernels ## measure throughput on this machine and write the tables to docs/performance.md
 	$(BIN)/python -m tools.bench --write docs/performance.md

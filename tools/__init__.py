@@ -1,1 +1,1 @@
-"""Programs that work on the project: the generator, the corpus, the benchmarks."""
+"""Development tools: generator, kernel build, corpus, servers, benchmarks, fuzzer."""

@@ -1,9 +1,9 @@
-"""Writes the tables of binlog_kaitai/charsets from what real servers say: `python -m tools.charsets`.
+"""Writes the tables of binlog_kaitai/values/charsets from real servers: `python -m tools.charsets`.
 
-`collations.json` has the names of collations and the most bytes that a character takes.
+`collations.json` has the names of collations and the maximum length of their characters.
 
-Every character of every character set is asked for with CONVERT … USING; what Python's nearest codec reads
-otherwise goes into the file, and of sets of single bytes what the server has no character for.
+Every character of every character set is converted with CONVERT … USING. The file contains the characters
+that Python's nearest codec decodes differently and, for single-byte sets, the bytes without a character.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tools.servers import Server
 TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "charsets" / "charsets.json"
 NAMES = TARGET.with_name("collations.json")
 SERVERS = ("mysql-9.7", "mariadb-11.8")
-#: A run of characters in code order that is at least this long is written as its two ends.
+#: A run of consecutive characters of at least this length is written as its two ends.
 _LONG_RUN = 8
 _AT_ONCE = 400
 
@@ -31,7 +31,7 @@ _SHIFTED = r"[\x81-\x9f\xe0-\xfc].|."
 
 
 class Base(NamedTuple):
-    """The Python codec nearest to a character set, and which bytes make one character."""
+    """The Python codec nearest to a character set, and the byte sequences that form one character."""
 
     codec: str
     pattern: str = ""
@@ -48,7 +48,7 @@ BASES = {
     "cp850": Base("cp850"), "cp852": Base("cp852"), "cp866": Base("cp866"),
     "cp932": Base("cp932", _SHIFTED, _DOUBLE_LEADS), "dec8": Base("ascii"),
     "eucjpms": Base("euc_jp", _JAPANESE_EUC, _EUC_LEADS), "euckr": Base("cp949", _DOUBLE, _DOUBLE_LEADS),
-    # Python follows the standard of 2005, which changed the places of two characters.
+    # Python follows the 2005 standard, which moved two characters.
     "gb18030": Base("gb18030", r"[\x81-\xfe](?:[0-9]..|.)|.", _DOUBLE_LEADS, (b"\x81\x35\xf4\x37",)),
     "gb2312": Base("gb2312", _DOUBLE, _DOUBLE_LEADS), "gbk": Base("gbk", _DOUBLE, _DOUBLE_LEADS),
     "geostd8": Base("ascii"), "greek": Base("iso8859-7"), "hebrew": Base("iso8859-8"),
@@ -59,7 +59,7 @@ BASES = {
     "ujis": Base("euc_jp", _JAPANESE_EUC, _EUC_LEADS),
 }  # fmt: skip
 
-#: Encodings of Unicode, whose codecs differ in nothing.
+#: Unicode encodings, whose codecs are identical.
 UNICODE = {
     "ucs2": "utf-16-be", "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be",
     "utf8mb3": "utf-8", "utf8mb4": "utf-8",
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def names(servers: list[Server]) -> str:
-    """The text of `collations.json`; under `mysql` is what MySQL calls otherwise, or has alone."""
+    """The text of `collations.json`; names that differ or exist only in MySQL are under `mysql`."""
     sizes: dict[str, int] = {}
     found: dict[str, dict[str, str]] = {}
     for server in servers:
@@ -94,7 +94,7 @@ def names(servers: list[Server]) -> str:
 
 
 def learn(servers: list[Server]) -> str:
-    """The text of the file, from running servers; characters are those of the first."""
+    """The text of the file, from running servers; the characters come from the first one."""
     collations: dict[str, set[int]] = {}
     for server in servers:
         for number, charset in _collations(server):
@@ -114,7 +114,7 @@ def _collations(server: Server) -> list[tuple[int, str]]:
     is_mariadb = server.spec.flavour == "mariadb"
     table = "COLLATION_CHARACTER_SET_APPLICABILITY" if is_mariadb else "COLLATIONS"
     rows = server.execute(f"SELECT id, character_set_name FROM information_schema.{table}")
-    # A collation of MariaDB may go with several character sets, each under a number of its own.
+    # MariaDB has collations for several character sets, with a number for each.
     return [(number, charset) for number, charset in rows if number]
 
 
@@ -152,12 +152,12 @@ def _ask(server: Server, charset: str, codes: list[bytes]) -> Iterator[tuple[byt
 
 
 def _convert(cursor: Any, charset: str, codes: list[bytes]) -> Iterator[tuple[bytes, str | None]]:
-    """Each code with its text; None for one that is no character, or more than one."""
+    """The text of each code; None for a code that is not exactly one character."""
     texts = ", ".join(f"HEX(CONVERT(_{charset} X'{code.hex()}' USING utf8mb4))" for code in codes)
     try:
         cursor.execute(f"SELECT {texts}")
     except Exception:
-        # The server refuses a literal that is no character: find which one it is.
+        # The server rejects a literal with an invalid character: find the invalid one.
         if len(codes) == 1:
             yield codes[0], None
             return
@@ -178,7 +178,7 @@ def _python(code: bytes, codec: str) -> str | None:
 
 
 def _runs(others: list[tuple[bytes, str]]) -> Iterator[list[str]]:
-    """The characters as runs of adjacent codes, as `charsets.tables` reads them."""
+    """The characters as runs of consecutive codes, in the format of `charsets.tables`."""
     runs: list[tuple[bytes, str]] = []
     for code, text in others:
         if runs and _is_next(code, *runs[-1]):

@@ -1,4 +1,4 @@
-"""Writes the pictures of the README: `explain` in a terminal, and the page of `stats` in a browser.
+"""Creates the pictures of the README: `explain` in a terminal, and the page of `stats` in a browser.
 
 Run as ``python -m tools.pictures``; needs Chromium.
 """
@@ -44,9 +44,9 @@ WIDTH, LINES = 132, 25
 
 
 def main() -> None:
-    """Write both."""
+    """Create both."""
     IMAGES.mkdir(exist_ok=True)
-    os.chdir(LOGS)  # the page shows the paths of logs as they are given
+    os.chdir(LOGS)  # the page shows the paths of logs as given
     (IMAGES / "explain.svg").write_text(_explained(), encoding="utf-8")
     _photograph(IMAGES / "stats.png")
 

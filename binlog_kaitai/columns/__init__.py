@@ -1,12 +1,12 @@
-"""Many events at a time, into NumPy and Arrow columns.
+"""The column path: decodes many events at a time into NumPy and Arrow columns.
 
 Strategy
 --------
-1. A file is read block by block; a kernel finds the events in a block (`blocks`).
-2. Events of one type are taken together. Where their fields lie follows from the record layout that is
-   generated from the grammar (`gather`); no offset is written here.
-3. What arithmetic cannot reach, and whatever looks wrong, goes to the reader, event by event. So the
-   columns need no error handling of their own, and both readers say the same.
+1. A file is read in blocks; a kernel finds the events of a block (`blocks`).
+2. Events of one type are processed together. The record layouts generated from the grammar give the offsets
+   of their fields (`gather`); no offset is written here.
+3. Events that this cannot decode, or that look invalid, are passed to the event reader. The column path
+   therefore needs no error handling of its own, and both readers report the same errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["EVENTS_SCHEMA", "read_events"]
 
 
 def __getattr__(name: str) -> Any:
-    # PyArrow is loaded when it is needed: lines of JSON do without it.
+    # PyArrow is imported on use; lines of JSON do not need it.
     if name in __all__:
         from binlog_kaitai.columns.views import events
 

@@ -1,9 +1,9 @@
-"""Which events follow the grammar to their last byte, though just a few of them are read by it.
+"""Validates event bodies against the grammar, parsing only a few of them.
 
-A record layout tells of all bytes but those of structures that take more than arithmetic. Through some of
-these, such as the status variables of a statement, goes a walk that is made of the grammar. Others repeat, as
-the table maps of one table do: there each distinct content is read once, by the reader. An event that is not
-accepted is the reader's to read, and to say what is wrong with it.
+A record layout covers all bytes except structures that require more than arithmetic. Some of these, such as
+the status variables of a statement, are covered by a walk generated from the grammar. Others repeat, like the
+table maps of a table: each distinct content is parsed once by the event reader. An event that is not accepted
+is left to the event reader, which reports the error.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from binlog_kaitai.columns.rows.groups import distinct_values, group_ranges
 from binlog_kaitai.core.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
 from binlog_kaitai.errors import BinlogError
 
-#: Structures that mean the same in every event of a type and format: nothing before them matters.
+#: Structures whose meaning depends only on event type and format, not on preceding fields.
 ALONE = ("extra_data",)
 
-#: What is remembered of contents that follow the grammar, in bytes.
+#: Size of the cache of valid contents, in bytes.
 _MAX_KNOWN = 16 << 20
 
 
 class BodyValidator:
-    """Accepts events of one file; what it has read once it knows in later blocks too.
+    """Validates the events of one file; the cache of valid contents persists across blocks.
 
     Attributes
     ----------
     reads : int
-        Events that the reader has read for it.
+        Number of events parsed by the event reader.
     """
 
     def __init__(self) -> None:
@@ -42,9 +42,9 @@ class BodyValidator:
         self._size = 0
 
     def accepts(self, block: Block, kind: int, wanted: Bools) -> Any:
-        """Which events of a type follow the grammar for sure, bool; of those not wanted it may be any."""
+        """Which events of a type are certainly valid, bool; undefined for events that are not wanted."""
         is_complete = BODIES.get(kind, UNKNOWN_BODY).complete
-        accepted = block.body(kind).fits & wanted if is_complete else wanted.copy()
+        accepted = block.body(kind).matches & wanted if is_complete else wanted.copy()
         for path in _walked(block, kind):
             accepted &= block.body(kind).follows(path)
         for starts, lengths in _structures(block, kind) if is_complete else _whole(block, kind):
@@ -68,7 +68,7 @@ class BodyValidator:
             return True
         self.reads += 1
         try:
-            # The structure is judged: what comes behind it matters as little as what comes before.
+            # The structure has been validated, so its content does not affect the following fields.
             _ = (block.head(row) if kind in ROWS_TYPES else block.event(row)).parsed
         except BinlogError:
             return False
@@ -81,13 +81,13 @@ class BodyValidator:
 
 
 def _walked(block: Block, kind: int) -> list[str]:
-    """The structures that a walk goes over."""
+    """The structures that a walk covers."""
     layout = block.body(kind).layout
     return [field.path for field in layout.fields if getattr(field, "walk", None)] if layout.complete else []
 
 
 def _structures(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
-    """Place and length of what the layout passes over; no place where more matters than these bytes."""
+    """Range of the structures that the layout skips; empty if their meaning depends on other bytes."""
     body = block.body(kind)
     for field in body.layout.fields:
         if getattr(field, "is_structure", False) and not getattr(field, "walk", None):
@@ -96,18 +96,18 @@ def _structures(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
-    """The same where a layout ends early: that is the whole body."""
+    """The same for a layout that ends early: the rest of the body."""
     rows = block.rows_of(kind)
     if kind != EventType.table_map_event:
         yield None, np.ones(len(rows), dtype=np.int64)
         return
-    # A table gets a new id whenever it is opened anew; all behind that stays the same.
+    # A table gets a new id when it is reopened; everything after the id stays the same.
     starts = block.starts[rows] + (block.offset(kind, "flags") or 0)
     yield starts, block.all_body_ends(kind) - starts
 
 
 def _groups(data: Bytes, starts: Ints, ends: Ints) -> Any:
-    """For each range the number of the first one with the same bytes."""
+    """For each range, the number of the first range with the same bytes."""
     if hash_ranges.run is not hash_ranges.plain:
         return group_ranges(data, starts, ends)
     numbers: dict[bytes, int] = {}

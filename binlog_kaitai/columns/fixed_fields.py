@@ -1,8 +1,8 @@
-"""Numbers that lie at the same place in many events, such as those of a header, read in one pass.
+"""Reads numbers at fixed offsets in many events, such as those of headers, in one pass.
 
-Each pass over the events of a block brings all their bytes into the processor's cache again, so what counts
-is the number of passes, not that of the numbers. Which numbers will be asked for is told by the block before:
-all that were asked of the last events of a layout are read with the first one that is asked now.
+Each pass over the events of a block loads their bytes into the processor's cache again, so the number of
+passes determines the time, not the number of fields. The fields requested for the previous block predict
+those of the next one: the first request reads all of them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, Unsig
 from binlog_kaitai.columns.kernel.byte_kernels import byte_swapped, read_numbers, read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Events of which all numbers are read before those of the next: their bytes stay in the cache.
+#: Number of events processed at a time, so that their bytes stay in the cache.
 _STEP = 256
 
-#: A number's place in the events, its width in bytes, and whether it is big-endian.
+#: Offset of a number within the event, its width in bytes, and whether it is big-endian.
 _Field = tuple[int, int, bool]
 
-#: What was asked of the last events of each layout.
+#: The fields requested for the last events of each layout.
 _asked: dict[str, dict[_Field, None]] = {}
 
 
@@ -32,11 +32,11 @@ def read_fixed(data: Bytes, starts: Ints, fields: Ints, out: Unsigned, is_same: 
     Parameters
     ----------
     fields : int64 array of shape (n, 3)
-        Place behind `starts`, width in bytes (at most 8), and 1 for a big-endian number.
+        Offset relative to `starts`, width in bytes (at most 8), and 1 for a big-endian number.
     out : uint64 array of shape (n, events)
-        The numbers; 0 where not inside `data`.
+        Output: the numbers; 0 where outside `data`.
     is_same : bool array
-        Whether a number is the same in all events.
+        Output: whether a number is the same in all events.
     """
     events = starts.shape[0]
     for field in range(fields.shape[0]):
@@ -50,17 +50,17 @@ def read_fixed(data: Bytes, starts: Ints, fields: Ints, out: Unsigned, is_same: 
             highest = max(highest, part[index])
         for field in range(fields.shape[0]):
             row = out[field, begin:end]
-            place, width, is_big_endian = fields[field, 0], fields[field, 1], fields[field, 2] != 0
-            if lowest >= -place and highest <= data.shape[0] - 8 - place:
-                read_inside(data, part, place, width, is_big_endian, row)
+            offset, width, is_big_endian = fields[field, 0], fields[field, 1], fields[field, 2] != 0
+            if lowest >= -offset and highest <= data.shape[0] - 8 - offset:
+                read_inside(data, part, offset, width, is_big_endian, row)
             else:
-                read_numbers(data, part, place, width, is_big_endian, row)
+                read_numbers(data, part, offset, width, is_big_endian, row)
             is_same[field] = is_same[field] and is_all(row, out[field, 0])
 
 
 @kernel
 def read_inside(data: Bytes, starts: Array, offset: int, width: int, is_big_endian: bool, out: Array) -> None:
-    """As `read_numbers`, where there are eight bytes at all places."""
+    """Like `read_numbers`, with at least eight bytes available at all offsets."""
     unused = np.uint64(64 - 8 * width)
     if is_big_endian:
         for index in range(starts.shape[0]):
@@ -72,7 +72,7 @@ def read_inside(data: Bytes, starts: Array, offset: int, width: int, is_big_endi
 
 @kernel
 def is_all(values: Array, value: Any) -> Any:
-    """Whether all numbers are the same as another."""
+    """Whether all numbers are equal to a given one."""
     differences = np.uint64(0)
     for index in range(values.shape[0]):
         differences |= values[index] ^ value
@@ -80,14 +80,14 @@ def is_all(values: Array, value: Any) -> Any:
 
 
 class FixedNumbers:
-    """The numbers of the events of one layout that have a place of their own.
+    """The numbers at fixed offsets in the events of one layout.
 
     Parameters
     ----------
     name
-        That of the layout.
+        Name of the layout.
     data, starts
-        The block (uint8), and where each event begins (int64).
+        The block (uint8), and the start of each event (int64).
     """
 
     def __init__(self, name: str, data: Bytes, starts: Ints) -> None:
@@ -95,9 +95,9 @@ class FixedNumbers:
         self._known: dict[_Field, Any] = {}
         self._wanted: dict[_Field, None] = {}
 
-    def read(self, place: int, width: int, *, is_big_endian: bool) -> Any:
-        """A number of every event, as a uint64 array: with one item where all events have the same."""
-        field = place, width, is_big_endian
+    def read(self, offset: int, width: int, *, is_big_endian: bool) -> Any:
+        """A number of each event, as a uint64 array, with one element if it is the same in all events."""
+        field = offset, width, is_big_endian
         self._wanted[field] = None
         if field not in self._known:
             before = {} if self._known else _asked.get(self._name, {})

@@ -1,9 +1,9 @@
-"""The fields of many events of one type, found by a record layout of the grammar.
+"""Gathers the fields of many events of one type with a generated record layout.
 
-All places are computed first, with one running position for all events (a number as long as it is the same
-for all, an array from then on); a value is read when it is asked for. An event that a layout does not fit
-(a length beyond its end, bytes left over, a value that the grammar forbids) is marked in `Gathered.fits`;
-its values mean nothing, and it is the reader's to say what is wrong with it.
+All offsets are computed first, with one running offset for all events (a number as long as it is the same for
+all, an array from then on); values are read on request. An event that does not match the layout (a length
+beyond its end, trailing bytes, a value that the grammar forbids) is flagged in `Gathered.matches`; its values
+are undefined, and the event reader reports the error.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from binlog_kaitai.columns.kernel.compile import Kernel, kernel
 from binlog_kaitai.columns.kernel.text_kernels import join_chosen, join_ranges
 from binlog_kaitai.core.grammar import Layout, walk_over
 
-#: Lengths in an event are 32 bits; a length past this one is as wrong as any.
+#: Lengths in events have 32 bits; a length above this limit is equally invalid.
 _TOO_LONG = 1 << 33
 
 _SIGN = 1 << 63
 
 
 def _truth(values: Any) -> Any:
-    """Truth values, or the one of all events; a walk notes them as numbers."""
+    """Truth values, or one for all events; walks store them as numbers."""
     is_number = isinstance(values, np.ndarray) and values.dtype != np.bool_
     return _one_for_all(values != 0 if is_number else values)
 
 
 class _Operations:
-    """What the expressions of a layout call `n`: logic and choice, on arrays and on plain truth values."""
+    """The operations `n` in a layout's expressions: logic and choice, on arrays and single truth values."""
 
     @staticmethod
     def both(left: Any, right: Any) -> Any:
@@ -66,7 +66,7 @@ class _Operations:
 
 
 def _one_for_all(values: Any) -> Any:
-    """The value of all events where they have the same: so places stay plain numbers, which cost nothing."""
+    """A single value if all events have the same, so that offsets stay plain numbers, which cost nothing."""
     if isinstance(values, np.ndarray) and len(values):
         first = values[0]
         if values.dtype == np.bool_:
@@ -75,7 +75,7 @@ def _one_for_all(values: Any) -> Any:
     return values
 
 
-#: Steps for what a walk finds inside a structure.
+#: Steps for structures that a walk decodes.
 _INNER = ("Inner", "InnerRun", "InnerList")
 
 
@@ -91,18 +91,18 @@ class Gathered:
     Parameters
     ----------
     layout
-        Record layout of what begins at `starts`.
+        Record layout of the bytes at `starts`.
     data : uint8 array
         The block with the events.
     starts, sizes : int64 arrays
-        Where each body (or header) begins in `data`, and its length; one number where all have the same.
+        Start of each body (or header) in `data`, and its length; a single number if all have the same.
     parameters
         Values of the layout's parameters, the same for all events.
 
     Attributes
     ----------
     fits : bool array
-        Which events the layout describes.
+        Which events match the layout.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Gathered:
         self.layout = layout
         self.size = _one_for_all(sizes)
         self.pos: Any = 0
-        self.fits = np.ones(len(starts), dtype=np.bool_)
+        self.matches = np.ones(len(starts), dtype=np.bool_)
         self._data = data
         self._starts = starts
         self._fixed = FixedNumbers(layout.id, data, starts)
@@ -131,7 +131,7 @@ class Gathered:
             self._locate()
         self._is_located = True
         for name in parameters:
-            # A field has the name of a parameter: behind it, that is the field's.
+            # From here on, the name refers to the field instead of the parameter.
             if type(self._fields.get(name)).__name__ == "Number":
                 del self._values[name]
 
@@ -160,14 +160,14 @@ class Gathered:
         self._require(True, reached)
 
     def follows(self, path: str) -> Any:
-        """Of which events a structure with a walk follows the grammar; true where there is none."""
+        """Which events match the grammar in a structure with a walk; True if there is none."""
         return self._walk(path)[0]
 
     def _walk(self, path: str) -> tuple[Any, Any]:
-        """The same, and the values that the walk notes, int64 array of shape (slots, events)."""
+        """Like `follows`, with the values that the walk records, int64 array of shape (slots, events)."""
         if path not in self._walks:
             kernel, slots = _walk_over(self._fields[path].walk)
-            present = np.logical_and(self.fits, self.mask(path))
+            present = np.logical_and(self.matches, self.mask(path))
             starts, lengths = self.ranges(path)
             follows = np.empty(len(starts), dtype=np.bool_)
             out = np.zeros((len(starts), slots), dtype=np.int64)
@@ -185,16 +185,16 @@ class Gathered:
     def _require(self, condition: Any, truth: Any) -> None:
         if condition is False or truth is True:
             return
-        self.fits &= truth if condition is True else np.logical_or(np.logical_not(condition), truth)
+        self.matches &= truth if condition is True else np.logical_or(np.logical_not(condition), truth)
 
     def __contains__(self, path: str) -> bool:
         return path in self._fields
 
     def __getitem__(self, path: str) -> Any:
-        """A number or truth value of every event: an int64, float64 or bool array, or one for all."""
+        """A number or truth value of each event: an int64, float64 or bool array, or one for all."""
         if path not in self._values:
             value = self._read(self._fields[path])
-            # As arrays do, and as 64 bits are: what is past them comes again from the other end.
+            # Like 64-bit arrays, wrap around.
             self._values[path] = (value + _SIGN) % (2 * _SIGN) - _SIGN if type(value) is int else value
         return self._values[path]
 
@@ -211,9 +211,9 @@ class Gathered:
             values = self._read_number(self._positions[field.path], field.dtype)
         return values if condition is True else np.where(condition, values, 0)
 
-    def _read_number(self, place: Any, dtype: str) -> Any:
+    def _read_number(self, offset: Any, dtype: str) -> Any:
         width, kind = int(dtype[-1]), dtype[-2]
-        raw = self._read_raw(place, width, is_big_endian=dtype[0] == ">")
+        raw = self._read_raw(offset, width, is_big_endian=dtype[0] == ">")
         is_one = len(raw) < len(self._starts)
         if kind == "f":
             values = raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
@@ -223,31 +223,31 @@ class Gathered:
             values = (values << unused) >> unused if kind == "i" and unused else values
         return values[0].item() if is_one else values
 
-    def _read_raw(self, place: Any, width: int, *, is_big_endian: bool) -> Any:
-        """Numbers so far behind the start of each event; one item where all are known to be the same."""
-        if isinstance(place, int):
-            return self._fixed.read(place, width, is_big_endian=is_big_endian)
+    def _read_raw(self, offset: Any, width: int, *, is_big_endian: bool) -> Any:
+        """Numbers at an offset within each event; one element if all are known to be the same."""
+        if isinstance(offset, int):
+            return self._fixed.read(offset, width, is_big_endian=is_big_endian)
         raw = np.empty(len(self._starts), dtype=np.uint64)
-        read_numbers.run(self._data, self._starts + place, 0, width, is_big_endian, raw)
+        read_numbers.run(self._data, self._starts + offset, 0, width, is_big_endian, raw)
         return raw
 
     def halves(self, path: str) -> tuple[Any, Any]:
-        """The two big-endian numbers that a run of 16 bytes of every event is, uint64; 0 where absent."""
-        place, length = self._positions[path], self._lengths[path]
+        """The two big-endian halves of a 16-byte field of each event, uint64; 0 where absent."""
+        offset, length = self._positions[path], self._lengths[path]
         is_whole = isinstance(length, int) and length == 16 and self._conditions[path] is True
-        if not (is_whole and self._all_fit):
+        if not (is_whole and self._all_match):
             starts, lengths = self.ranges(path)
-            place = np.where(lengths == 16, starts, -16) - self._starts
-        high, low = (self._read_raw(place + offset, 8, is_big_endian=True) for offset in (0, 8))
+            offset = np.where(lengths == 16, starts, -16) - self._starts
+        high, low = (self._read_raw(offset + half, 8, is_big_endian=True) for half in (0, 8))
         return self._spread(high), self._spread(low)
 
     def length(self, path: str) -> Any:
-        """Length of a run of bytes of every event."""
+        """Length of a byte field of each event."""
         condition, length = self._conditions[path], self._lengths[path]
         return length if condition is True else _Operations.where(condition, length, 0)
 
     def numbers(self, path: str) -> Any:
-        """A number or truth value of every event as an array; uint64 where it may need 64 bits."""
+        """A number or truth value of each event as an array; uint64 if it may need 64 bits."""
         values = self._spread(self[path])
         return values.astype(np.int64).view(np.uint64) if self._is_wide(path) else values
 
@@ -257,14 +257,14 @@ class Gathered:
         return getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
 
     def only(self, path: str) -> int | bool | None:
-        """The number or truth value that all events have; None where they are not known to have the same."""
+        """The number or truth value common to all events; None if they are not known to be the same."""
         value = self[path]
         if self._conditions[path] is not True or not isinstance(value, int):
             return None
         return value % (2 * _SIGN) if self._is_wide(path) else value
 
     def lists(self, path: str) -> Any:
-        """The numbers of a list inside a structure of every event, int64 array of shape (numbers, events)."""
+        """The numbers of a list inside a structure of each event, int64 array of shape (numbers, events)."""
         field = self._fields[path]
         return self._walk(field.source)[1][field.slot : field.slot + field.items]
 
@@ -274,56 +274,56 @@ class Gathered:
         return condition if isinstance(condition, np.ndarray) else self._spread(bool(condition))
 
     def presence(self, path: str) -> Any:
-        """As `mask`; None where all events have the field."""
+        """Like `mask`; None if all events have the field."""
         return None if self._conditions[path] is True else self.mask(path)
 
     def _spread(self, value: Any) -> Any:
-        """One value for each event."""
+        """One value per event."""
         if isinstance(value, np.ndarray) and value.ndim and len(value) == len(self._starts):
             return value
         return np.full(len(self._starts), value)
 
     @cached_property
-    def _all_fit(self) -> bool:
-        """Whether the layout describes all events; known once all places are."""
-        return bool(self.fits.all())
+    def _all_match(self) -> bool:
+        """Whether the layout matches all events; known once all offsets are computed."""
+        return bool(self.matches.all())
 
     def ranges(self, path: str) -> tuple[Any, Any]:
-        """Place in the block and length of a run of bytes or a text of every event; (0, 0) where absent."""
+        """Offset in the block and length of a byte or text field of each event; (0, 0) where absent."""
         field = self._fields[path]
         if type(field).__name__ == "Text":
             path, field = field.source, self._fields[field.source]
         if type(field).__name__ == "InnerRun":
             positions, lengths = self._walk(field.source)[1][field.slot : field.slot + 2]
-            return np.where(self.fits, positions, 0), np.where(self.fits, lengths, 0)
+            return np.where(self.matches, positions, 0), np.where(self.matches, lengths, 0)
         starts, lengths = self._starts + self._positions[path], self._spread(self.length(path))
-        if self._is_located and self._all_fit and self._conditions[path] is True:
+        if self._is_located and self._all_match and self._conditions[path] is True:
             lengths = lengths.astype(np.int64, copy=False)
         else:
-            present = np.logical_and(self.fits, self.mask(path))
+            present = np.logical_and(self.matches, self.mask(path))
             starts, lengths = np.where(present, starts, 0), np.where(present, lengths, 0)
         if field.ends_at_zero:
-            cut = np.empty(len(starts), dtype=np.int64)
-            lengths_to_zero.run(self._data, starts, lengths, cut)
-            lengths = cut
+            truncated = np.empty(len(starts), dtype=np.int64)
+            lengths_to_zero.run(self._data, starts, lengths, truncated)
+            lengths = truncated
         return starts, lengths
 
     def positions(self, path: str) -> Any:
-        """Place in the block of a number of every event, int64."""
+        """Offset in the block of a number of each event, int64."""
         return self._starts + self._positions[path]
 
-    def place(self, path: str) -> int | None:
-        """Where in every body a field begins; None where that depends on the event."""
-        place = self._positions.get(path)
-        return place if isinstance(place, int) else None
+    def offset(self, path: str) -> int | None:
+        """Offset of a field within every body; None if it depends on the event."""
+        offset = self._positions.get(path)
+        return offset if isinstance(offset, int) else None
 
     def field(self, path: str) -> Any:
-        """What the layout says of a field."""
+        """The layout's description of a field."""
         return self._fields[path]
 
 
 def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
-    """The bytes of many ranges one after the other, and their offsets (one more than there are ranges)."""
+    """The bytes of many ranges, concatenated, and their offsets (one more than ranges)."""
     offsets = np.empty(len(starts) + 1, dtype=np.int64)
     out = np.empty(int(lengths.sum()), dtype=np.uint8)
     join_ranges.run(data, starts, lengths, offsets, out)
@@ -331,7 +331,7 @@ def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
 
 
 def chosen_texts(data: Bytes, starts: Ints, lengths: Ints, choices: Array, valid: Bools | None = None) -> Any:
-    """One of a few ranges of UTF-8 for each choice, as an Arrow array; null where `valid` is false."""
+    """Selected ranges of UTF-8 as an Arrow string array; null where `valid` is false."""
     choices = choices.astype(np.int64, copy=False)
     offsets = np.empty(len(choices) + 1, dtype=np.int32)
     out = np.empty(int(lengths.take(choices).sum()), dtype=np.uint8)

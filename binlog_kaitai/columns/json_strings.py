@@ -1,6 +1,6 @@
-"""JSON strings of UTF-8 text, as `json.JSONEncoder(ensure_ascii=False)` writes them.
+"""Kernels that write JSON strings like `json.JSONEncoder(ensure_ascii=False)`.
 
-And what stands for bytes that are none.
+Invalid UTF-8 is written as escapes.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from binlog_kaitai.columns.kernel.compile import inlined, kernel
 
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
-#: For each byte the letter after the backslash, 0 for a byte that stays, 1 for one that becomes \\u00XX.
+#: For each byte, the letter after the backslash; 0 for a byte copied unchanged, 1 for \\u00XX.
 ESCAPES = np.array(
     [ord(_SHORT.get(chr(byte), "\0")) or int(byte < 32) for byte in range(256)], dtype=np.uint8
 )
 
 HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
-#: Bytes of a character by its first one, 0 where none begins so; and what its second byte is at least and at
-#: most. (No character is longer than it has to be, none is half of a pair, none is beyond U+10FFFF.)
+#: Length of a UTF-8 character by its first byte, 0 if invalid; and the range of its second byte, which
+#: excludes overlong forms, surrogates, and code points above U+10FFFF.
 _SIZES = np.zeros(256, dtype=np.uint8)
 _LEAST, _MOST = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
 _SIZES[:0x80], _SIZES[0xC2:0xE0], _SIZES[0xE0:0xF0], _SIZES[0xF0:0xF5] = 1, 2, 3, 4
@@ -32,7 +32,7 @@ _LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
 @kernel
 @inlined
 def put_hex(byte: int, out: Bytes, at: int) -> int:
-    """Write a byte as two hexadecimal digits; gives the end."""
+    """Write a byte as two hexadecimal digits; returns the end."""
     out[at] = HEX_DIGITS[byte >> 4]
     out[at + 1] = HEX_DIGITS[byte & 15]
     return at + 2
@@ -40,7 +40,7 @@ def put_hex(byte: int, out: Bytes, at: int) -> int:
 
 @kernel
 def put_escape(byte: int, out: Bytes, at: int) -> Any:
-    """Write a byte that has an entry in `ESCAPES` as JSON does; gives the end."""
+    """Write a byte that has an entry in `ESCAPES` as a JSON escape; returns the end."""
     escape = ESCAPES[byte]
     out[at] = 92
     if escape > 1:
@@ -52,7 +52,7 @@ def put_escape(byte: int, out: Bytes, at: int) -> Any:
 
 @kernel
 def width_at(data: Bytes, at: int, end: int) -> Any:
-    """Bytes of the character of UTF-8 at `at`, which lies before `end`; 0 if there is none."""
+    """Length of the UTF-8 character at `at`, before `end`; 0 if it is invalid."""
     byte = data[at]
     width = np.int64(_SIZES[byte])
     if width == 1:
@@ -69,7 +69,7 @@ def width_at(data: Bytes, at: int, end: int) -> Any:
 def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
     """Length of the JSON string of each range, quotes included; -1 if it is outside.
 
-    Bytes of no character become escapes, as `surrogateescape` has them.
+    Invalid bytes become escapes, as with `surrogateescape`.
     """
     for index in range(starts.shape[0]):
         at = starts[index]
@@ -91,18 +91,18 @@ def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
 
 @kernel
 def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Bytes) -> None:
-    """Write the JSON string of each range at its place; there must be as much room as `json_sizes` says."""
+    """Write the JSON string of each range at its offset; `out` must have room for `json_sizes` bytes."""
     for index in range(starts.shape[0]):
         at = positions[index]
         out[at] = 34
         at += 1
         end = starts[index] + lengths[index]
-        after = starts[index]  # the last character of several bytes
-        for place in range(starts[index], end):
-            byte = data[place]
-            if byte >= 128 and place >= after:
-                after = place + width_at(data, place, end)
-            if byte >= 128 and place >= after:
+        after = starts[index]  # the last multi-byte character
+        for offset in range(starts[index], end):
+            byte = data[offset]
+            if byte >= 128 and offset >= after:
+                after = offset + width_at(data, offset, end)
+            if byte >= 128 and offset >= after:
                 out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
                 at = put_hex(byte, out, at + 4)
             elif ESCAPES[byte]:
@@ -117,26 +117,26 @@ def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Byt
 def escape_bytes(data: Bytes, offsets: Ints, out: Bytes, ends: Ints) -> int:
     """Write strings with each byte that is part of no character of UTF-8 as ``\\xNN``.
 
-    That is what Python's `backslashreplace` makes. `offsets` has one more than there are strings, and so does
-    `ends`; `out` must have room for four bytes for each. Gives the length of all, -1 if something is outside.
+    `offsets` and `ends` have one more element than there are strings; `out` must have room for four bytes per
+    byte. Returns the total length, or -1 if a string is outside the data.
     """
     at = 0
     ends[0] = 0
     for index in range(offsets.shape[0] - 1):
-        place, end = np.int64(offsets[index]), np.int64(offsets[index + 1])
-        if place < 0 or end < place or end > data.shape[0] or at + 4 * (end - place) > out.shape[0]:
+        offset, end = np.int64(offsets[index]), np.int64(offsets[index + 1])
+        if offset < 0 or end < offset or end > data.shape[0] or at + 4 * (end - offset) > out.shape[0]:
             return -1
-        while place < end:
-            width = width_at(data, place, end)
+        while offset < end:
+            width = width_at(data, offset, end)
             if width:
                 for step in range(width):
-                    out[at + step] = data[place + step]
+                    out[at + step] = data[offset + step]
                 at += width
-                place += width
+                offset += width
             else:
-                byte = data[place]
+                byte = data[offset]
                 out[at], out[at + 1] = 92, 120
                 at = put_hex(byte, out, at + 2)
-                place += 1
+                offset += 1
         ends[index + 1] = at
     return at

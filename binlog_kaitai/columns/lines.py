@@ -1,8 +1,8 @@
-"""Lines of text made from columns, one or more for each event, without a Python step per event.
+"""Lines of text from columns, one or more per event, without a Python step per event.
 
-A *program* is the list of pieces of one kind of line: bytes that are the same in all of them, numbers, and
-text. Strings that need escaping, and all that is made rather than copied, lie in a *pool* of bytes, each
-distinct one once.
+A *program* is the list of pieces of one kind of line: constant bytes, numbers, and text. Strings that need
+escaping, and all text that is computed rather than copied, are stored in a *pool* of bytes, each distinct one
+once.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from binlog_kaitai.columns.kernel.text_kernels import (
 )
 from binlog_kaitai.columns.text.hexdump import Style, room_for
 
-#: Bytes that JSON text holds as they are.
+#: Bytes that need no escape in JSON.
 _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)
 
 _MAX_DIGITS = 20
 
-#: Longer strings are not compared with each other, in bytes: they are copied from where they are.
+#: Strings longer than this, in bytes, are not deduplicated but copied from the block.
 _MAX_SAME = 1 << 16
 
 _FIELD = re.compile(rb"%\((\w+)\)[ds]")
@@ -46,26 +46,26 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 
 def json_text(value: object) -> bytes:
-    """A value as the command line prints it: JSON, UTF-8; bytes that are no UTF-8 as escapes."""
+    """A value in the command line's format: JSON, UTF-8, with invalid UTF-8 escaped."""
     return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
 
 
 def plain(text: str) -> str:
-    """Text as Arrow takes it: bytes in it that were no UTF-8 are escapes."""
+    """Text that Arrow accepts: surrogates from invalid UTF-8 become escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 class Column(NamedTuple):
-    """One value a row.
+    """One value per row.
 
     Attributes
     ----------
     kind, first, second
         See `text_kernels.assemble`.
     by_event : bool
-        There is a row for each event of the block.
+        The column has a row for each event of the block.
     constant : bytes or None
-        The JSON text of all rows, where it is the same; often it is: a server's number, a connection's.
+        The JSON text of all rows if it is the same, as often for a server id or thread id.
     """
 
     kind: int
@@ -75,24 +75,24 @@ class Column(NamedTuple):
     constant: bytes | None = None
 
     def taken(self, rows: Any) -> Column:
-        """Some of the rows."""
+        """The given rows."""
         return Column(self.kind, self.first[rows], self.second[rows])
 
 
-#: What stands for a field of a template: a value of each row, text, or several of these.
+#: Value of a template field: a value of each row, text, or several of these.
 Field = Column | bytes | tuple[Column | bytes, ...]
 
 
 class Pool:
-    """Bytes that lines are made of, besides those of the block."""
+    """Bytes used in lines, in addition to those of the block."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._offsets: dict[bytes, tuple[int, int]] = {}
-        self.null = self.place(b"null")
+        self.null = self.add(b"null")
 
-    def place(self, text: bytes) -> tuple[int, int]:
-        """Where the bytes stand, and their length; put in if they are new."""
+    def add(self, text: bytes) -> tuple[int, int]:
+        """Offset and length of the given bytes, which are added if they are new."""
         found = self._offsets.get(text)
         if found is None:
             found = self._offsets[text] = len(self._bytes), len(text)
@@ -100,17 +100,17 @@ class Pool:
         return found
 
     def append(self, data: Any) -> int:
-        """Put in many bytes at once; gives their place."""
-        place = len(self._bytes)
+        """Append many bytes at once; returns their offset."""
+        offset = len(self._bytes)
         self._bytes += memoryview(data)
-        return place
+        return offset
 
-    def read(self, place: int, length: int) -> bytes:
-        """Some of the bytes."""
-        return bytes(self._bytes[place : place + length])
+    def read(self, offset: int, length: int) -> bytes:
+        """A range of the bytes."""
+        return bytes(self._bytes[offset : offset + length])
 
     def array(self) -> Any:
-        """All bytes, as a uint8 array; while it is there, no more can be put in."""
+        """All bytes, as a uint8 array; nothing can be added while it exists."""
         array = np.frombuffer(self._bytes, dtype=np.uint8)
         array.flags.writeable = False
         return array
@@ -121,7 +121,7 @@ class Pool:
     # Columns ------------------------------------------------------------------------------------------
 
     def numbers(self, values: Array, mask: Bools | None = None, *, by_event: bool = False) -> Column:
-        """A column of whole numbers or truth values; null where `mask` is false."""
+        """A column of integers or truth values; null where `mask` is false."""
         values = np.asarray(values)
         if values.dtype == np.bool_:
             return self.choice(values.astype(np.int64), [b"false", b"true"], mask, by_event=by_event)
@@ -132,12 +132,12 @@ class Pool:
         first = values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
         second = np.zeros(len(first), dtype=np.int64)
         if values.dtype == np.uint64 or (first == np.iinfo(np.int64).min).any():
-            # Past the range of int64 digits are made here; such numbers are rare.
+            # Numbers outside the range of int64 are rare and formatted here.
             rare = np.flatnonzero(first < 0 if values.dtype == np.uint64 else first == np.iinfo(np.int64).min)
             if len(rare):
                 first = first.copy()
                 for index in rare.tolist():
-                    first[index], second[index] = self.place(b"%d" % int(values[index]))
+                    first[index], second[index] = self.add(b"%d" % int(values[index]))
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])
@@ -146,11 +146,11 @@ class Pool:
     def choice(
         self, codes: Array, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
     ) -> Column:
-        """A column of JSON values, `texts[code]`; null where `mask` is false."""
+        """A column of JSON values `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
             return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
-        offsets = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
-        # By numbers of other than 64 bits NumPy looks up one at a time.
+        offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        # NumPy indexes slowly with integers that are not 64 bits wide.
         codes = codes.astype(np.int64, copy=False)
         first, second = offsets[:, 0].take(codes), offsets[:, 1].take(codes)
         if mask is not None and not mask.all():
@@ -159,18 +159,18 @@ class Pool:
         return Column(TEXT, -first - 1, second, by_event)
 
     def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> Column:
-        """A column of JSON values that are given as text."""
-        offsets = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        """A column of JSON values given as text."""
+        offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         return Column(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
 
     def placed(self, first: Ints, second: Ints) -> Column:
-        """A column of JSON values that lie in the block or the pool, see `text_kernels.assemble`."""
+        """A column of JSON values in the block or the pool, see `text_kernels.assemble`."""
         if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
             return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
         return Column(TEXT, first, second)
 
     def ranges(self, starts: Ints, lengths: Ints) -> Column:
-        """A column of bytes of the block as they are."""
+        """A column of byte ranges of the block, copied unchanged."""
         return Column(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
 
     def fractions(self, values: Any) -> Column:
@@ -178,25 +178,25 @@ class Pool:
         return Column(FRACTION, values, np.zeros(len(values), dtype=np.int64))
 
     def hexadecimal(self, values: Ints, *, by_event: bool = False) -> Column:
-        """A column of numbers of 32 bits with eight digits."""
+        """A column of 32-bit numbers with eight hexadecimal digits."""
         return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
 
     def hexdumps(self, starts: Ints, sizes: Ints, positions: Ints, style: Style) -> Column:
-        """A column of bytes in hexadecimal, of each event; nothing for those with position 0."""
-        place, _ = self.place(style.packed())
+        """A column of hex dumps, one per event; empty for events with position 0."""
+        offset, _ = self.add(style.packed())
         first = np.stack((starts, positions), axis=1)
-        second = np.stack((sizes, np.full(len(sizes), place)), axis=1)
+        second = np.stack((sizes, np.full(len(sizes), offset)), axis=1)
         return Column(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
 
     def same(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
-        """A column with the same JSON value in each of so many rows."""
-        place, length = self.place(text)
-        return Column(TEXT, _repeated(-place - 1, count), _repeated(length, count), by_event, text)
+        """A column with the same JSON value in `count` rows."""
+        offset, length = self.add(text)
+        return Column(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
 
     def strings(
         self, data: Bytes, starts: Ints, lengths: Ints, convert: Callable[[bytes], object], mask: Any = None
     ) -> Column:
-        """A column of strings in the block; what is not plain ASCII goes through `convert`."""
+        """A column of strings in the block; strings that are not plain ASCII are passed to `convert`."""
         is_whole = mask is None or mask.all()
         if is_whole and _is_constant(lengths) and lengths[0] <= _MAX_SAME:
             length = int(lengths[0])
@@ -213,7 +213,7 @@ class Pool:
         for index in self._escape(data, first, second, np.flatnonzero(~clean)).tolist():
             raw = bytes(view[first[index] : first[index] + second[index]])
             if raw not in known:
-                known[raw] = self.place(json_text(convert(raw)))
+                known[raw] = self.add(json_text(convert(raw)))
             first[index], second[index] = -known[raw][0] - 1, known[raw][1]
         if not is_whole:
             first = np.where(mask, first, -self.null[0] - 1)
@@ -221,7 +221,7 @@ class Pool:
         return Column(TEXT, first, second)
 
     def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Any:
-        """Put in the JSON text of some strings, if they are many; gives those that are left."""
+        """Add the JSON text of many strings at once; returns the strings that are left."""
         sizes = np.empty(len(rows), dtype=np.int64)
         measure = json_sizes.run
         if measure is json_sizes.plain:
@@ -237,7 +237,7 @@ class Pool:
 
 
 def _repeated(value: int, count: int) -> Any:
-    """As `np.broadcast_to`, which takes ten times as long to make."""
+    """Like `np.broadcast_to`, which is ten times slower."""
     return np.ndarray(count, dtype=np.int64, buffer=np.int64(value), strides=(0,))
 
 
@@ -247,7 +247,7 @@ def _is_constant(values: Array) -> bool:
 
 
 def text_of(data: Bytes, pool: Pool, column: Column, row: int) -> str | None:
-    """A cell of a column of text; None for null."""
+    """A cell of a text column; None for null."""
     start, length = int(column.first[row]), int(column.second[row])
     if start >= 0:
         return bytes(data[start : start + length]).decode()
@@ -264,12 +264,12 @@ class Program:
         self.pieces: list[tuple[int, bytes | Column]] = []
 
     def text(self, text: str | bytes) -> Program:
-        """Add bytes that all lines have."""
+        """Add constant bytes."""
         self._pending += text.encode() if isinstance(text, str) else text
         return self
 
     def fill(self, template: bytes, fields: Mapping[str, Field]) -> Program:
-        """Add the text of a template: bytes as ``%`` takes them, with names of fields."""
+        """Add a template: bytes in the format of ``%``, with named fields."""
         at = 0
         for found in _FIELD.finditer(template):
             self.text(template[at : found.start()])
@@ -307,33 +307,33 @@ def write_lines(
     program_of: NDArray[np.int64],
     row_of: NDArray[np.int64],
 ) -> tuple[Any, Any]:
-    """The lines of all events, one behind the other (uint8), and where each ends (int64).
+    """The lines of all events, concatenated (uint8), and the end of each (int64).
 
     Parameters
     ----------
     programs
-        What may stand in a line.
+        The programs used.
     events, program_of, row_of : int64 arrays
-        For each line the number of its event, that of its program, and the row in that program's columns.
+        For each line, its event, its program, and the row in that program's columns.
     """
     pieces: list[tuple[int, int, int]] = []
     limits = [0]
     columns: list[Column] = []
-    offsets: dict[int, int] = {}  # of columns by the identity of their array: some stand in many programs
+    offsets: dict[int, int] = {}  # by identity of the column's array: several programs may share a column
     room, base = 0, 0
     counts = np.bincount(program_of, minlength=len(programs))
     for program, count in zip(programs, counts.tolist(), strict=True):
         for kind, piece in program.finish().pieces:
             if isinstance(piece, bytes):
-                place, length = pool.place(piece)
-                pieces.append((CONSTANT, place, length))
+                offset, length = pool.add(piece)
+                pieces.append((CONSTANT, offset, length))
                 room += count * length
                 continue
             if id(piece.first) not in offsets:
                 offsets[id(piece.first)] = base
                 columns.append(piece)
                 base += len(piece.first)
-                # A value of an event stands in each of its lines.
+                # A value of an event appears in each of its lines.
                 if kind == HEXDUMP:
                     room += room_for(piece.second[2 * events])
                 else:
@@ -359,5 +359,5 @@ def write_lines(
         ends,
     )
     if size < 0:
-        raise AssertionError(f"lines do not fit their room: {size}")
+        raise AssertionError(f"lines exceed their buffer: {size}")
     return out[:size], ends

@@ -1,4 +1,4 @@
-"""How many rows each rows event changes."""
+"""The number of rows that each rows event changes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.schema import set_old_fractions
 
-#: In place of a count that is not known.
+#: Result if the number is unknown.
 UNKNOWN = MISMATCH_COUNT
 
 
 def row_counts(images: Images, wanted: Any = True) -> Any:
-    """Rows of each rows event of a block, int64; an update counts once.
+    """Number of rows of each rows event of a block, int64; an update counts once.
 
-    UNKNOWN where there is no table map, it does not tell how long values are, or the rows do not follow it;
-    and for events that `wanted`, an array of truth values, leaves out.
+    UNKNOWN if there is no table map, the length of a value is unknown, or the rows contradict the table map;
+    and for events excluded by `wanted`, an array of truth values.
     """
     counts = np.full(len(images), UNKNOWN, dtype=np.int64)
     for number, table in enumerate(images.tables):
@@ -31,10 +31,10 @@ def row_counts(images: Images, wanted: Any = True) -> Any:
 
 
 class RowNumbers:
-    """What the rows of each event count from, for one block after another of the same file.
+    """The first row number of each event, for consecutive blocks of a file.
 
-    That is 0, but in a transaction payload, all of whose events have its position, rows count on from one
-    rows event to the next.
+    It is 0, except in a transaction payload, whose events all have the same position: there, row numbers
+    continue from one rows event to the next.
     """
 
     def __init__(self) -> None:
@@ -48,17 +48,17 @@ class RowNumbers:
         if not is_inside.any():
             return np.zeros(len(rows), dtype=np.int64)
         begins = np.diff(positions, prepend=self._position) != 0
-        goes_on = is_inside & np.append(~begins[1:], True)  # into the next block, maybe
+        goes_on = is_inside & np.append(~begins[1:], True)  # possibly into the next block
         counts = np.maximum(row_counts(images, goes_on), 0)
         before = np.cumsum(counts) - counts
-        # Of the first transaction of the block, the beginning may lie in the block before.
+        # The first transaction may have begun in the previous block.
         first = before - np.maximum.accumulate(np.where(begins, before, -self._end))
         self._position, self._end = int(positions[-1]), int(first[-1] + counts[-1])
         return first
 
 
 def walked_counts(images: Images, chosen: Ints, table: Table) -> Any:
-    """Rows of some events about a table whose values have known widths; UNKNOWN where they do not fit."""
+    """Number of rows of some events of a table with known widths; UNKNOWN if the rows do not match."""
     counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
     is_known = np.array([program is not None for program in programs], dtype=np.bool_)[program_of[chosen]]
@@ -87,6 +87,6 @@ def _by_reader(images: Images, index: int, table: Table) -> int:
         rows = getattr(event.body, "rows", None)
     except BinlogError:
         return UNKNOWN
-    except Exception:  # generated code on bytes that do not follow the table map, as in the gate
+    except Exception:  # generated code may raise anything on invalid bytes
         return UNKNOWN
     return UNKNOWN if rows is None else len(rows)

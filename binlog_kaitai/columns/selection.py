@@ -1,4 +1,4 @@
-"""Which events of a block the filters take, for all of them at once."""
+"""Applies the filters to all events of a block."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ class Selection:
     Attributes
     ----------
     is_over : bool
-        A stop position or time has been reached: nothing behind it is wanted.
+        A stop position or time has been reached; no later event can match.
     limit : int
-        In the last block, the number of the first event at or behind a stop; else that of its events.
+        In the last block, the number of the first event at or after a stop; otherwise the number of its
+        events.
     has_names : bool
-        Events are chosen by schema or table, too, see `takes_names`; that needs their bodies.
+        The filters include schema or table names, see `takes_names`, which requires the bodies.
     """
 
     def __init__(self, filters: Filters, *, is_first: bool, is_last: bool, is_part: bool = False) -> None:
         self.is_over = False
         self.limit = 0
-        # Whoever reads a part does not know whether an earlier event was late: each counts for itself.
+        # In a part, it is unknown whether an earlier event was past the stop time, so each event is tested
+        # alone.
         self._is_part = is_part
         self.has_names = bool(filters.databases or filters.tables)
         self.takes_names = filters.takes_names
@@ -37,7 +39,7 @@ class Selection:
         self._stop = filters.stop_position if is_last else None
 
     def of(self, block: Block, gtids: Column | None, pool: Pool) -> Any:
-        """Whether each event is wanted as far as header and GTID tell, as a bool array."""
+        """Which events match the filters on header and GTID, as a bool array."""
         filters, header = self._filters, block.header
         wanted = np.ones(len(block), dtype=np.bool_)
         self.limit = 0 if self.is_over else len(block)
@@ -75,7 +77,7 @@ class Selection:
         lengths = np.zeros(len(offsets), dtype=np.int64)
         lengths[which.reshape(-1)] = gtids.second
         takes = []
-        for place, length in zip(offsets.tolist(), lengths.tolist(), strict=True):
-            text = pool.read(-place - 1, length).decode()
+        for offset, length in zip(offsets.tolist(), lengths.tolist(), strict=True):
+            text = pool.read(-offset - 1, length).decode()
             takes.append(self._filters.takes_gtid(None if text == "null" else text[1:-1]))
         return np.array(takes, dtype=np.bool_)[which.reshape(-1)]

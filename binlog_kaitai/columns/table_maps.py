@@ -1,4 +1,4 @@
-"""Which table map each rows event belongs to: the newest one before it with the same table id."""
+"""Finds the table map of each rows event: the latest preceding one with the same table id."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Known(NamedTuple):
 
 
 class TableMaps:
-    """Follows the table maps of one file, block by block."""
+    """Tracks the table maps of a file, block by block."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Known] = {}
@@ -38,27 +38,27 @@ class TableMaps:
         self._block: Block | None = None
 
     def begin(self, block: Block, pool: Pool) -> None:
-        """Take in the table maps of a block."""
+        """Process the table maps of a block."""
         self._block = block
         self._pool = pool
         self._rows = block.rows_of(EventType.table_map_event)
         body = block.body(EventType.table_map_event)
-        usable = np.flatnonzero(body.fits)
+        usable = np.flatnonzero(body.matches)
         self._rows = self._rows[usable]
         own_ids = body.numbers(_ID)[usable].astype(np.int64) if len(usable) else np.zeros(0, dtype=np.int64)
         earlier = list(self._known)
         ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
-        # An earlier block's table maps stand before this block's first event.
+        # Table maps of earlier blocks sort before the first event of this block.
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
         self._matches: dict[int, Any] = {}
         self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
         self._closed = self._closings.count(block)
-        #: The names of the table maps of this block that can be read.
+        #: The names in the table maps of this block that can be decoded.
         self._own: list[Column] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
 
     def _names(self, body: Gathered, usable: Ints, number: int, earlier: list[int]) -> Column:
-        known = [self._pool.place(self._known[id_].names[number]) for id_ in earlier]
+        known = [self._pool.add(self._known[id_].names[number]) for id_ in earlier]
         offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
         first, second = -offsets[:, 0] - 1, offsets[:, 1]
         if len(usable):
@@ -74,19 +74,19 @@ class TableMaps:
         return self._pool.placed(first, second)
 
     def own_names(self, name: str) -> Column | None:
-        """A name of each table map of the block; None if some of them cannot be read."""
+        """A name of each table map of the block; None if one of them cannot be decoded."""
         assert self._block is not None
         is_all = len(self._rows) == self._block.counts.get(EventType.table_map_event)
         return self._own[_NAMES.index(name)] if is_all and self._own else None
 
     def _match(self, rows: Ints, ids: Ints) -> Any:
-        """For each rows event the number of its table map, earlier ones first; -1 where there is none."""
+        """For each rows event, the number of its table map, earlier ones first; -1 if there is none."""
         assert self._block is not None
         found = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)
         return in_force(found, self._offsets, rows, self._closed)
 
     def column(self, kind: int, name: str) -> Column:
-        """A name of the table of each rows event of a type; null where there is no table map."""
+        """A name of the table of each rows event of a type; null if there is no table map."""
         assert self._block is not None
         column = self._columns[_NAMES.index(name)]
         if kind not in self._matches:
@@ -102,7 +102,7 @@ class TableMaps:
         return self._pool.placed(first, second)
 
     def table_map(self, row: int, table_id: int) -> TableMapEvent | None:
-        """The body of the table map of one rows event, by the grammar."""
+        """The body of the table map of a rows event, parsed by the grammar."""
         assert self._block is not None
         match = int(self._match(np.array([row]), np.array([table_id], dtype=np.int64))[0])
         if match < 0:
@@ -117,7 +117,7 @@ class TableMaps:
         return content
 
     def end(self) -> None:
-        """Keep what later blocks may need; call it before the block's array is used again."""
+        """Keep what later blocks may need; call this before the block's array is reused."""
         block, pool = self._block, self._pool
         assert block is not None
         if block.is_special:
@@ -145,5 +145,5 @@ def _json_of(block: Block, pool: Pool, column: Column, number: int) -> bytes:
 
 
 def decode(raw: bytes) -> str:
-    """Text of the log as the grammar reads it."""
+    """Decode text of the log like the grammar."""
     return raw.decode("utf-8", "surrogateescape")

@@ -1,7 +1,7 @@
-"""Filters that match nothing, each by itself: a misspelt table must not read as "nobody changed it".
+"""Warnings about filters that match nothing: a misspelled table must not look like a table without changes.
 
-Every filter is looked for only until it has matched, block by block, so that nothing is left to do where
-filters are right.
+Each filter is tested only until it has matched, block by block, so valid filters cost nothing after
+that.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from binlog_kaitai.core.table_set import matches
 from binlog_kaitai.errors import FilterWarning
 from binlog_kaitai.sources.source import Source
 
-#: As many names are remembered, to say what there is instead, and as many are said.
+#: Maximum number of existing names to remember, and to list in a warning.
 _MOST_KNOWN, _MOST_SAID = 10_000, 3
 
-#: Statements of these types have a default database.
+#: Event types of statements with a default database.
 _WITH_SCHEMA = (
     EventType.query_event,
     EventType.query_compressed_event,
@@ -39,12 +39,12 @@ _WITH_SCHEMA = (
 
 
 class Unmatched:
-    """The filters that have matched nothing so far, of one pass over logs.
+    """The filters that have not matched yet, in one pass over logs.
 
     Parameters
     ----------
     sources
-        The logs. Of a part of a log nothing can be said.
+        The logs. Parts of logs are excluded, because they prove nothing.
     """
 
     def __init__(self, filters: Filters, sources: list[Source]) -> None:
@@ -63,24 +63,24 @@ class Unmatched:
             "exclude_gtids",
         )  # fmt: skip
         self._single = {name for name in single if getattr(filters, name) is not None}
-        self._ranges: dict[str, tuple[int, int]] = {}  # numbers of GTIDs that were there, by source
+        self._ranges: dict[str, tuple[int, int]] = {}  # numbers of the GTIDs found, by source
         self._latest = self._end = 0
         self._file = ""
         self._is_first = self._is_last = self._is_stopped = False
 
     @property
     def is_done(self) -> bool:
-        """Whether every filter has matched something."""
+        """Whether every filter has matched."""
         return not self._single and not any(self._left.values())
 
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
-        """The next log begins."""
+        """Start the next log."""
         self._is_first, self._is_last = is_first, is_last
         if is_first:
             self._file = source.name
 
     def look(self, block: Block, limit: int, gtids: Column | None, pool: Pool) -> None:
-        """Look for what is left in the next block, as far as the event `limit`, where a stop is."""
+        """Test the remaining filters on the next block, up to the event `limit`, where a stop is."""
         if self.is_done:
             return
         self._is_stopped |= limit < len(block)
@@ -112,7 +112,7 @@ class Unmatched:
             self._latest = max(self._latest, int(times.max()))
             if self._latest >= (filters.start_timestamp or 0):
                 single.discard("start_timestamp")
-            # Events that a server made up have no time.
+            # Artificial events have no timestamp.
             if ((times > 0) & (times < (filters.stop_timestamp or 0))).any():
                 single.discard("stop_timestamp")
 
@@ -128,8 +128,8 @@ class Unmatched:
     def _look_at_gtids(self, first: Ints, second: Ints, pool: Pool) -> None:
         offsets, index = np.unique(first, return_index=True)
         included, excluded = self._filters.include_gtids, self._filters.exclude_gtids
-        for place, length in zip(offsets.tolist(), second[index].tolist(), strict=True):
-            text = pool.read(-place - 1, length).decode()
+        for offset, length in zip(offsets.tolist(), second[index].tolist(), strict=True):
+            text = pool.read(-offset - 1, length).decode()
             if text == "null":
                 continue
             source, number = split_gtid(text[1:-1])
@@ -148,7 +148,7 @@ class Unmatched:
                 known.add(value)
 
     def warn(self) -> None:
-        """Say which filters have matched nothing in all of the logs."""
+        """Warn about the filters that matched nothing in any of the logs."""
         for text in self._texts():
             warnings.warn(plain(text), FilterWarning, stacklevel=2)
 
@@ -191,7 +191,7 @@ class Unmatched:
 
 
 def _near(value: Any, known: set[Any]) -> list[str]:
-    """What is most like a value that is not there; then tables of the same database, then any."""
+    """Existing names similar to a value; then tables of the same database; then any."""
     if not isinstance(value, str):
         return [str(one) for one in sorted(known)[:_MOST_SAID]]
     by_folded = {one.casefold(): one for one in sorted(known)}
@@ -202,12 +202,12 @@ def _near(value: Any, known: set[Any]) -> list[str]:
 
 
 def _table_names(block: Block, limit: int) -> Iterator[str]:
-    """The distinct tables that table maps are about, as ``schema.table``."""
+    """The distinct tables in table maps, as ``schema.table``."""
     kind = EventType.table_map_event
     if kind not in block.counts or block.is_special:
         return
     body = block.body(kind)
-    chosen = np.flatnonzero(body.fits & (block.rows_of(kind) < limit))
+    chosen = np.flatnonzero(body.matches & (block.rows_of(kind) < limit))
     (starts, lengths), (begins, sizes) = (
         [values[chosen] for values in body.ranges(name)] for name in ("schema_name", "table_name")
     )
@@ -224,7 +224,7 @@ def _schemas(block: Block, kind: EventType, limit: int) -> Iterator[str]:
     if kind not in block.counts or block.is_special or "schema_name" not in block.body(kind):
         return
     body = block.body(kind)
-    chosen = np.flatnonzero(body.fits & (block.rows_of(kind) < limit))
+    chosen = np.flatnonzero(body.matches & (block.rows_of(kind) < limit))
     starts, lengths = (values[chosen] for values in body.ranges("schema_name"))
     for at in distinct_values(group_ranges(block.data, starts, starts + lengths)).tolist():
         yield decode(bytes(block.data[starts[at] : starts[at] + lengths[at]]))

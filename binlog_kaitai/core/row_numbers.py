@@ -35,7 +35,7 @@ class RowNumbers(Generic[_Event]):
         ordinal
             Index of the rows event in the payload, from 0.
         count
-            Counts the rows of an event; called for events whose end was not recorded with `tell_end`.
+            Counts the rows of an event; called for events whose end was not recorded with `set_end`.
         """
         if not ordinal:
             return 0
@@ -46,11 +46,11 @@ class RowNumbers(Generic[_Event]):
         while self._position < ordinal and (event := next(self._skipped, None)) is not None:
             if self._end(self._position) is None:
                 before = self._end(self._position - 1) if self._position else 0
-                self.tell_end(self._position, (before or 0) + count(event))
+                self.set_end(self._position, (before or 0) + count(event))
             self._position += 1
         return self._end(ordinal - 1) or 0
 
-    def tell_end(self, ordinal: int, end: int) -> None:
+    def set_end(self, ordinal: int, end: int) -> None:
         """Record the number after an event's last row."""
         self._ends += [None] * (ordinal + 1 - len(self._ends))
         self._ends[ordinal] = end

@@ -4,23 +4,24 @@
 checkpoints       a position between two transactions, as stored in a checkpoint
 log_headers       the start of a log: format, identity, and the GTIDs before it
 quiescent_points  the points in a block of events where no transaction is open
-walk              from a mark through complete transactions, up to a limit
-find              the log of a mark, even after another server took over
+walk              from a checkpoint through complete transactions, up to a limit
+spans             the sources to read for a walk
+find              the log of a checkpoint, even after another server took over
 effects           effects of statements on whole tables
 tail              existing transactions, then new ones as they are committed
-follower          from one mark to the next, as the logs grow
+follower          from one checkpoint to the next, as the logs grow
 events            the same, event by event
 feed              the logs of a running server, as files
 ================  ==================================================================
 
 Rules
 -----
-1. A mark is a position between transactions. Only complete transactions of the file in use are read.
-2. A mark and a limit determine the next mark; two marks determine what lies between them. There is no other
-   state, so another process can repeat a step that was started.
+1. A checkpoint is a position between transactions. Only complete transactions of the file in use are read.
+2. A checkpoint and a limit determine the next checkpoint; two checkpoints determine the events between
+   them. There is no other state, so another process can repeat a step that was started.
 3. A log that is missing, shorter, or different from before is an error, unless its GTIDs lead to another log
    that continues it.
-4. The search for the next mark reads each byte once, and inspects only headers and statements.
+4. The search for the next checkpoint reads each byte once, and inspects only headers and statements.
 """
 
 from __future__ import annotations

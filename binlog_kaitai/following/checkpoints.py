@@ -32,7 +32,7 @@ class Checkpoint:
         How often the logs of another server, or older numbers, have been read on from; see
         `binlog_kaitai.columns.rows.sequences`.
     definitions : str
-        Table definitions from statements before the mark; see `binlog_kaitai.ddl.saved`.
+        Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.saved`.
     """
 
     file: str
@@ -45,14 +45,14 @@ class Checkpoint:
     definitions: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The mark in a form that JSON can represent, without default values."""
+        """The checkpoint in a form that JSON can represent, without default values."""
         default = Checkpoint("")
         kept = {name: value for name, value in asdict(self).items() if value != getattr(default, name)}
         return {"file": self.file, "position": self.position, **kept}
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Checkpoint:
-        """Restore a mark from :meth:`as_dict`.
+        """Restore a checkpoint from :meth:`as_dict`.
 
         Raises
         ------

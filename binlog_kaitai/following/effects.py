@@ -117,7 +117,7 @@ class Statements:
 
         Parameters
         ----------
-        rests : int64 array
+        quiescent : int64 array
             Offsets at which no transaction is open, ascending; one of them precedes every event of the block.
         """
         rows = tables.statements_in(block, _may_matter)

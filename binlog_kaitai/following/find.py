@@ -1,4 +1,4 @@
-"""Finds the log of a mark, even after it was renamed or another server took over."""
+"""Finds the log of a checkpoint, even after it was renamed or another server took over."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys 
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "no longer exists"
     for path in same:
-        head, size = read_log_header(path, keys), size_of(path)
+        log_header, size = read_log_header(path, keys), size_of(path)
         if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
             # It had no first event so far.
             begin = start_of(path, keys)
             return replace(begin, definitions=checkpoint.definitions, era=checkpoint.era)
-        if head is None or head.log_id != checkpoint.log_id:
+        if log_header is None or log_header.log_id != checkpoint.log_id:
             what = "is a different log than before"
         elif size >= checkpoint.position:
             return replace(checkpoint, file=path)
@@ -58,12 +58,12 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys 
 
 
 def start_of(path: str, keys: Keys | None = None) -> Checkpoint:
-    """The mark at the start of a log."""
-    head = read_log_header(path, keys)
+    """The checkpoint at the start of a log."""
+    log_header = read_log_header(path, keys)
     return (
         Checkpoint(path)
-        if head is None
-        else Checkpoint(path, log_id=head.log_id, gtids=str(head.previous or ""))
+        if log_header is None
+        else Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
     )
 
 
@@ -95,33 +95,42 @@ def _by_gtids(
     checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose, keys: Keys | None
 ) -> Checkpoint:
     reached = GtidSet.parse(checkpoint.gtids)
-    headers = [(path, head) for path in paths if (head := read_log_header(path, keys)) is not None]
+    headers = [
+        (path, log_header) for path in paths if (log_header := read_log_header(path, keys)) is not None
+    ]
     if checkpoint.file and (
         missing := reached.without(_gtids_of(*headers[-1], keys) if headers else GtidSet())
     ):
         reason = f"the available logs lack {missing}, which were read: a server that lags or began anew"
         return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose, keys)
-    for path, head in reversed(headers):
-        if head.previous is not None and not head.previous.without(reached):
+    for path, log_header in reversed(headers):
+        if log_header.previous is not None and not log_header.previous.without(reached):
             start = Checkpoint(
                 path,
-                log_id=head.log_id,
+                log_id=log_header.log_id,
                 gtids=checkpoint.gtids,
                 definitions=checkpoint.definitions,
                 era=era_after(checkpoint, path),
             )
             return _first_new(replace(start, skip=checkpoint.gtids), reached, keys)
-    lost = next((head.previous.without(reached) for _, head in headers if head.previous is not None), None)
+    lost = next(
+        (
+            log_header.previous.without(reached)
+            for _, log_header in headers
+            if log_header.previous is not None
+        ),
+        None,
+    )
     reason = (
         f"no available log contains the transactions {lost}" if lost else "no available log continues from it"
     )
     return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose, keys)
 
 
-def _gtids_of(path: str, head: LogHeader, keys: Keys | None) -> GtidSet:
+def _gtids_of(path: str, log_header: LogHeader, keys: Keys | None) -> GtidSet:
     """All GTIDs of a log, including those before it."""
     found = GtidSet()
-    found.update(head.previous or found)
+    found.update(log_header.previous or found)
     with open_log(path, keys) as stream:
         for block in read_from(stream, path, 0, 0):
             _add(found, block)
@@ -132,7 +141,7 @@ def _gtids_of(path: str, head: LogHeader, keys: Keys | None) -> GtidSet:
 
 
 def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> Checkpoint:
-    """The mark moved to the first transaction of its log that is not in a set."""
+    """The checkpoint moved to the first transaction of its log that is not in a set."""
     with open_log(checkpoint.file, keys) as stream:
         reader = read_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
         for block in reader:
@@ -160,7 +169,7 @@ def _add(gtids: GtidSet, block: Block) -> None:
             add_gtids(gtids, block, kind)
 
 
-def check_next(checkpoint: Checkpoint, path: str, head: LogHeader, lose: Lose) -> None:
+def check_next(checkpoint: Checkpoint, path: str, log_header: LogHeader, lose: Lose) -> None:
     """Check that one log continues where another ends: by its number, else by its GTIDs."""
     before, after = (
         _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
@@ -170,8 +179,8 @@ def check_next(checkpoint: Checkpoint, path: str, head: LogHeader, lose: Lose) -
             return
     elif not before or not after:
         return  # custom file names prove nothing
-    if head.previous is not None:
-        lost = head.previous.without(GtidSet.parse(checkpoint.gtids))
+    if log_header.previous is not None:
+        lost = log_header.previous.without(GtidSet.parse(checkpoint.gtids))
         if not lost:
             return
         reason = f"does not continue where {checkpoint.file} ends: no available log contains {lost}"

@@ -1,4 +1,4 @@
-"""Advances from one mark to the next, as the logs grow."""
+"""Advances from one checkpoint to the next, as the logs grow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Follower:
     fails_on_loss
         Raise if unread logs were removed; otherwise warn and continue with the remaining logs.
     follows_definitions
-        Store the table definitions from statements in the marks.
+        Store the table definitions from statements in the checkpoints.
     ddl
         Initial table definitions, as mysqldump writes them.
     split_size, at_once
@@ -105,7 +105,7 @@ class Follower:
         return self._walk(start_of(last, self._keys), [last], Limit()).checkpoint
 
     def place(self, given: Mapping[str, Any]) -> Checkpoint:
-        """The mark for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
+        """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class Follower:
         return reached
 
     def end(self) -> tuple[str, int]:
-        """The newest log, and its length: currently no mark lies after it."""
+        """The newest log, and its length: currently no checkpoint lies after it."""
         last = self.logs()[-1]
         return last, size_of(last)
 
@@ -145,7 +145,7 @@ class Follower:
         max_files: int | None = None,
         until: tuple[str, int] | None = None,
     ) -> Checkpoint:
-        """The next mark: after the last complete transaction within the limits; `start` if there is none.
+        """The checkpoint after the last complete transaction within the limits; `start` if there is none.
 
         Parameters
         ----------
@@ -164,13 +164,13 @@ class Follower:
             limit.file, limit.position = until
         paths = self.logs()
         walk = self._walk(locate(start, paths, self._lose, self._keys), paths, limit)
-        # A mark that only moved to another log, without anything new to read, need not become a batch.
+        # A checkpoint that only moved to another log, without anything new to read, need not become a batch.
         end = walk.checkpoint if walk.spans else start
         self._planned = start, end, walk.spans
         return end
 
     def spans(self, start: Checkpoint, end: Checkpoint) -> list[Span]:
-        """The spans between two marks; the second is a result of `advance`, possibly in another process.
+        """The spans between two checkpoints; the second comes from `advance`, possibly in another process.
 
         Raises
         ------
@@ -226,21 +226,21 @@ class Follower:
                     return walk
                 # If a log has no first event, it is the newest and was just created, or it was left by a
                 # crash.
-                head = None
-                while head is None:
+                log_header = None
+                while log_header is None:
                     at += 1
                     if at == len(paths):
                         return walk
-                    head = read_log_header(paths[at], self._keys)
-                check_next(walk.checkpoint, paths[at], head, self._lose)
+                    log_header = read_log_header(paths[at], self._keys)
+                check_next(walk.checkpoint, paths[at], log_header, self._lose)
                 skip = walk.checkpoint.skip
-                if head.previous is not None and not GtidSet.parse(skip).without(head.previous):
+                if log_header.previous is not None and not GtidSet.parse(skip).without(log_header.previous):
                     skip = ""
                 walk.enter(
                     Checkpoint(
                         paths[at],
-                        log_id=head.log_id,
-                        gtids=str(head.previous or ""),
+                        log_id=log_header.log_id,
+                        gtids=str(log_header.previous or ""),
                         skip=skip,
                         era=era_after(walk.checkpoint, paths[at]),
                     )

@@ -1,4 +1,4 @@
-"""Walks from a mark through the complete transactions of the logs, up to a limit."""
+"""Walks from a checkpoint through the complete transactions of the logs, up to a limit."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Division:
 
 
 class Walk:
-    """Advances from a mark, log by log; :attr:`mark` is the position reached, `spans` what lies before it.
+    """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `spans`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class Walk:
 
     def enter(self, start: Checkpoint) -> None:
         """Continue in the next log."""
-        self._cut()
+        self._split_point()
         self._gtids.update(GtidSet.parse(start.gtids))
         self._quiescent = np.array([start.position], dtype=np.int64)
         self.checkpoint = self._begin = replace(
@@ -169,12 +169,12 @@ class Walk:
         )
 
     def read(self, *, is_last: bool) -> None:
-        """Read the complete transactions of the mark's log; all of the log if it is not the last one.
+        """Read the complete transactions of the checkpoint's log; all of the log if it is not the last one.
 
         Raises
         ------
         BinlogError
-            The log is damaged; the mark is before the damage.
+            The log is damaged; the checkpoint is before the damage.
         """
         path, begin = self.checkpoint.file, self.checkpoint.position
         is_target = path == self._limit.file
@@ -196,7 +196,7 @@ class Walk:
         finally:
             self._files += self.checkpoint.position > begin
             self.is_over |= is_target or self._files >= self._limit.files
-            self._cut()
+            self._split_point()
 
     def _read(self, reader: BlockReader, soft: int, hard: int, *, is_last: bool) -> None:
         quiescent = QuiescentPoints()
@@ -213,14 +213,18 @@ class Walk:
 
     def _read_around(self, log: Log, soft: int, hard: int, *, is_last: bool) -> None:
         """The same across damage, which belongs to the surrounding transaction, up to the next split."""
-        begin, formats = self.checkpoint.position, log.head.formats
+        begin, formats = self.checkpoint.position, log.log_header.formats
         if self.checkpoint.format_position > len(MAGIC):
-            formats = log.cut_before(begin).formats
+            formats = log.split_point_before(begin).formats
         start = SplitPoint(0, ()) if begin <= len(MAGIC) else SplitPoint(begin, formats)
         quiescent, after, gap, end = QuiescentPoints(), None, None, begin
         for block in log.blocks(start):
             if isinstance(block, Gap):
-                quiescent, after, gap = QuiescentPoints(), SplitPointFinder(log.head, is_sure=False), block
+                quiescent, after, gap = (
+                    QuiescentPoints(),
+                    SplitPointFinder(log.log_header, is_sure=False),
+                    block,
+                )
                 continue
             found, end = quiescent.of(block), int(block.end_positions[-1])
             if after is not None:
@@ -254,7 +258,7 @@ class Walk:
             if block.is_special:
                 self.checkpoint = replace(self.checkpoint, format_position=int(block.positions[0]))
             if self.checkpoint.position >= self._goal():
-                self._cut()
+                self._split_point()
             at = row
         if at < len(block):
             self._keep(_part(block, at, len(block)))
@@ -293,7 +297,7 @@ class Walk:
         self._size += position - self.checkpoint.position
         self.checkpoint = replace(self.checkpoint, position=position)
 
-    def _cut(self) -> None:
+    def _split_point(self) -> None:
         """End a span here."""
         for source, numbers in list(self._gtids.items()):
             if ":" not in source:  # MariaDB: the last GTID of each server is the state
@@ -325,4 +329,4 @@ def _part(block: Block, begin: int, end: int) -> Block:
 
 def _is_in_use(log: Log, gap: Gap) -> bool:
     """Whether the rest at the end is a partial event, from a server that is writing or was killed."""
-    return isinstance(gap.error, TruncatedError) and log.head.context().is_in_use
+    return isinstance(gap.error, TruncatedError) and log.log_header.context().is_in_use

@@ -182,7 +182,7 @@ def write_around(
 def write_damage(damages: Sequence[Gap], split: Split, folder: Path) -> dict[str, int]:
     """Write damage found in a log to a file in the ``damage`` folder; returns its path and row count."""
     with opened(split.file) as log:
-        begun = datetime.fromtimestamp(log.head.timestamp, UTC)
+        begun = datetime.fromtimestamp(log.log_header.timestamp, UTC)
     rows = [
         {
             "file": split.file.path,

@@ -1,4 +1,4 @@
-"""Running servers: their binary logs, fetched as a replica would and kept byte for byte.
+"""Running servers: archives of their binary logs, fetched like a replica and identical byte for byte.
 
 ===========  ==================================================================
 address      `mysql://…` URLs, option files and the environment: how to connect
@@ -21,11 +21,11 @@ direct       a spool in a temporary directory, for one reader
 
 Rules
 -----
-1. A log in the archive is the server's log, byte for byte, up to where it was fetched. Events that a server
-   makes up for the stream (its first ROTATE, heartbeats, a format description in mid-log) never get in.
-2. Only whole transactions count. Nothing counts before it is on disk (fsync).
-3. What was fetched is never overwritten. After an interruption the last transaction is fetched again and
-   compared, so that a server that was reset or replaced is found out.
+1. A log in the archive is identical to the server's log, up to the position fetched. Events that a server
+   creates for the stream (its first ROTATE, heartbeats, a format description in mid-log) are not stored.
+2. Only complete transactions count, and only once they are on disk (fsync).
+3. Fetched bytes are never overwritten. After an interruption, the last transaction is fetched again and
+   compared, which detects a server that was reset or replaced.
 """
 
 from __future__ import annotations

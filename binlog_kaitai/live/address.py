@@ -1,9 +1,9 @@
-"""How to connect to a server: a URL, option files and the environment, as the servers' own clients take them.
+"""Server addresses from a URL, option files and the environment, as for the servers' own clients.
 
-What the URL says counts most, then option files (groups `[client]` and `[binlog-kaitai]`, the later one
-first), then the environment (`MYSQL_PWD`, `MYSQL_HOST`, `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`). A password in a
-URL on the command line can be seen by other users of the machine; option files and the environment are for
-that.
+The URL has the highest precedence, followed by option files (groups `[client]` and `[binlog-kaitai]`, the
+later one first), and the environment (`MYSQL_PWD`, `MYSQL_HOST`, `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`). Other
+users of the machine can see a password in a URL on the command line; use option files or the environment
+instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from binlog_kaitai.errors import SourceError, UsageError, reading
 
 SCHEMES = ("mysql", "mariadb")
 
-#: The files that the clients read, in this order.
+#: The option files that the clients read, in this order.
 OPTION_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 GROUPS = ("client", "binlog-kaitai")
 
@@ -37,14 +37,14 @@ _INCLUDES = 8
 
 @dataclass(frozen=True)
 class Address:
-    """One server, and how to log in.
+    """A server, and how to log in.
 
     Attributes
     ----------
     scheme : str
-        ``mysql`` or ``mariadb``; the server itself says which one it is.
+        ``mysql`` or ``mariadb``; the server's version determines which it really is.
     tls_mode : str
-        As `--ssl-mode` of MySQL's clients: DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY.
+        As for `--ssl-mode` of MySQL's clients: DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY.
     """
 
     scheme: str
@@ -65,7 +65,7 @@ class Address:
         defaults_file: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> list[Address]:
-        """The servers that a URL names, with what option files and the environment add.
+        """The servers in a URL, with options from option files and the environment.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class Address:
         Raises
         ------
         UsageError
-            It is not such a URL, or a value makes no sense.
+            The URL is invalid, or one of its values.
         SourceError
             The option file cannot be read.
         """
@@ -99,7 +99,7 @@ class Address:
         )
         found = []
         for host, port in hosts or [("", "")]:
-            # A socket of the option file is that of this machine's server.
+            # A socket in the option file belongs to this machine's server.
             is_local = not host and not options.get("host")
             one = replace(
                 base,
@@ -112,7 +112,7 @@ class Address:
 
     @property
     def name(self) -> str:
-        """The server for messages: no password, no options."""
+        """The server's name in messages, without password and options."""
         user = f"{self.user}@" if self.user else ""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{user}{self.socket or f'{host}:{self.port}'}/"
@@ -139,13 +139,13 @@ _TLS_FILES = ("ca", "capath", "cert", "key")
 
 
 def is_server_url(text: str) -> bool:
-    """Whether a source is a server."""
+    """Whether a source is a server URL."""
     scheme, mark, _ = text.partition("://")
     return bool(mark) and scheme.lower() in SCHEMES
 
 
 def _parse_url(url: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """Options of a URL, and its hosts with their ports."""
+    """The options of a URL, and its hosts with their ports."""
     if not is_server_url(url):
         raise UsageError("a server URL must begin with mysql:// or mariadb://")
     try:
@@ -198,7 +198,7 @@ def _seconds(text: str) -> float:
 
 
 def _tls_mode(options: Mapping[str, str]) -> str:
-    """The mode that the options mean; MariaDB's clients have switches of their own."""
+    """The TLS mode of the options; MariaDB's clients have different switches."""
     mode = options.get("ssl-mode", "").upper()
     if mode and mode not in _MODES:
         raise UsageError(f"{mode!r} is not a valid ssl-mode; use {', '.join(_MODES)}")
@@ -220,7 +220,7 @@ def _is_off(options: Mapping[str, str], name: str) -> bool:
 def _context(mode: str, files: Mapping[str, str]) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=files.get("ca"), capath=files.get("capath"))
-        # Certificates that servers make for themselves lack what Python 3.13 insists on.
+        # Certificates that servers generate lack extensions that Python 3.13 requires.
         context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
         context.check_hostname = mode == "VERIFY_IDENTITY"
         context.verify_mode = ssl.CERT_REQUIRED if mode.startswith("VERIFY") else ssl.CERT_NONE
@@ -236,12 +236,12 @@ def _context(mode: str, files: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def read_options(defaults_file: str | None = None) -> dict[str, str]:
-    """Options of the groups that count, from the usual files or from just one.
+    """Options of the relevant groups, from the default files or from a single one.
 
     Raises
     ------
     SourceError
-        The one that was asked for cannot be read.
+        The given file cannot be read.
     """
     if defaults_file is not None:
         with reading(defaults_file):
@@ -284,7 +284,7 @@ def _included(word: str, target: Path) -> list[Path]:
 
 
 def _unquoted(value: str) -> str:
-    """A value without its quotes, or without the comment after it; the clients' escapes are resolved."""
+    """A value without its quotes or trailing comment, and with the clients' escapes resolved."""
     if value[:1] in ("'", '"') and value.find(value[0], 1) > 0:
         return _escaped(value[1 : value.rindex(value[0])])
     return _escaped(value.partition(" #")[0].rstrip())
@@ -298,7 +298,7 @@ def _escaped(value: str) -> str:
     found = parts[0]
     rest = iter(parts[1:])
     for part in rest:
-        if not part:  # two of them in a row
+        if not part:  # two separators in a row
             found += "\\" + next(rest, "")
         else:
             found += _ESCAPES.get(part[0], "\\" + part[0]) + part[1:]

@@ -1,15 +1,15 @@
-"""The directory of an archive: a server's logs, their index, and what is safe of them.
+"""The directory of an archive: a server's logs, their index, and how far they are safe.
 
 =================  ===========================================================
 `binlog.000001` …  the logs, byte for byte
-`binlog.index`     their names, as a server's index file has them
-`fetch.json`       the state: which server, who this client is, what is on disk
+`binlog.index`     their names, in the format of a server's index file
+`fetch.json`       the state: server, identity of this client, safe position
 =================  ===========================================================
 
-The state is written after the bytes that it speaks of are on disk (fsync), and replaced as a whole. What a
-log has beyond it was cut short: whole transactions whose checksums are right are kept, the rest is cut off
-when the archive is opened. A log that is being fetched has its in-use flag set, as the server's own has; it
-is cleared with the event that closes the log.
+The state is replaced atomically after the bytes that it describes are on disk (fsync). Bytes of a log after
+the safe position are from an interruption: when the archive is opened, complete transactions with correct
+checksums are kept, and the rest is cut off. A log that is being fetched has its in-use flag set, like the
+server's own; the event that closes the log clears it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from binlog_kaitai.live.state import (
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import MAGIC, log_name, natural_key, series_of
 
-#: The last transaction is fetched again and compared, unless it is longer, in bytes.
+#: Maximum size of the last transaction to fetch again and compare, in bytes.
 _MOST_AGAIN = 16 << 20
 
 _FLAGS_AT = len(MAGIC) + header_offset("flags")
@@ -54,23 +54,23 @@ _IN_USE = masks.EventHeader.IS_IN_USE
 #: Events that end a log.
 _ENDS = (EventType.rotate_event, EventType.stop_event)
 
-#: Server ids that are chosen at random: few people give servers so high ones.
+#: Range of randomly chosen server ids, which are higher than those usually assigned.
 SERVER_IDS = 1 << 31, (1 << 32) - 1
 
 
 class Archive:
-    """One directory, open for writing; nobody else has it open.
+    """A directory that is open for writing, and locked.
 
     Attributes
     ----------
     place : Place or None
-        Up to where the archive is safe; None before the first log.
+        The safe position of the archive; None before the first log.
     replica : Replica
-        Who this client is to servers.
+        The identity of this client as a replica.
     server : Server or None
-        The server that the logs are of.
+        The server that the logs are from.
     written : int
-        Bytes since it was opened.
+        Number of bytes written since it was opened.
 
     Raises
     ------
@@ -85,8 +85,8 @@ class Archive:
         self.written = 0
         self.context = Context(4)
         self._file: int | None = None
-        self._end = 0  # of the log that is open, in bytes
-        self._rest = Place("")  # as `place`, not on disk yet
+        self._end = 0  # of the open log, in bytes
+        self._rest = Place("")  # like `place`, but not on disk yet
         self._quiescent = QuiescentPoints()
         self._is_closed = False  # by an event of the server
         self._is_flag_unsafe = False
@@ -103,7 +103,7 @@ class Archive:
             raise
 
     def close(self) -> None:
-        """Give the directory free; what is not safe is cut off when it is opened again."""
+        """Release the directory; bytes that are not safe are cut off when it is opened again."""
         self._close_file()
         if self._lock >= 0:
             os.close(self._lock)
@@ -111,23 +111,23 @@ class Archive:
 
     @property
     def index(self) -> Path:
-        """The index file, which has the name of the first log's series."""
+        """The index file, named after the first log's series."""
         return self.folder / f"{series_of(self._names[0])[1]}index"
 
     @property
     def unsafe(self) -> bool:
-        """Whether whole transactions have been written that `sync` has not made safe."""
+        """Whether complete transactions have been written since the last `sync`."""
         return (self._rest != self.place or self._is_flag_unsafe) and bool(self._rest.name)
 
     # -- logs
 
     def begin(self, name: str) -> None:
-        """Begin a log.
+        """Start a log.
 
         Raises
         ------
         ServerError
-            The archive has a log of this name.
+            The archive already has a log of this name.
         """
         is_begun = self.place is not None and (self.place.name, self.place.position) == (name, 0)
         names = (name, *(name + suffix for suffix in SUFFIXES))
@@ -148,7 +148,7 @@ class Archive:
             self._names.append(name)
 
     def resume(self, name: str, position: int) -> None:
-        """Go on with the newest log, from a place at or before its end."""
+        """Continue the newest log from a position at or before its end."""
         if self.place is None or name != self.place.name:
             here = self.place.name if self.place else "no log"
             raise ServerError(f"the server sends the log {name}; the archive ends in {here}")
@@ -156,26 +156,26 @@ class Archive:
         self.context = context_of(self.folder / name)
 
     def check_description(self, raw: bytes) -> None:
-        """Compare the format description that a server makes up in mid-log with the log's own.
+        """Compare the format description that a server sends in mid-log with the log's own.
 
         Raises
         ------
         ServerError
-            It is of another log.
+            They differ.
         """
         assert self._file is not None
         mine = os.pread(self._file, len(raw), len(MAGIC))
-        # Position, flags and checksum are those of the stream.
+        # Position, flags and checksum belong to the stream.
         if read_header(mine, 4)[:4] != read_header(raw, 4)[:4]:
             raise self._differs(len(MAGIC))
 
     def write(self, block: Block) -> None:
-        """Add the next events of the log; those that are there already are compared.
+        """Write the next events of the log; events that the archive already has are compared.
 
         Raises
         ------
         ServerError
-            They are not what the archive has.
+            They differ from those in the archive.
         SourceError
             They cannot be written.
         """
@@ -192,10 +192,10 @@ class Archive:
             self._set_in_use(is_set=False)
 
     def finish(self) -> None:
-        """Another log follows: no more comes of this one.
+        """Finish the log because another one follows.
 
-        A log that its server did not close, since it was killed, is recovered at the next start. MySQL clears
-        the in-use flag then, MariaDB leaves it.
+        A log that its server did not close, because it was killed, is recovered when the server restarts.
+        MySQL then clears the in-use flag, MariaDB leaves it set.
         """
         if not self._is_closed and self.server is not None and not self.server.is_mariadb:
             self._set_in_use(is_set=False)
@@ -203,7 +203,7 @@ class Archive:
         self.sync()
 
     def sync(self, *, and_state: bool = True) -> None:
-        """Have all whole transactions on disk, and say so in the state."""
+        """Write all complete transactions to disk, then update the state."""
         if not self.unsafe or self._file is None:
             return
         is_new = self.place is None or not self.place.position
@@ -244,7 +244,7 @@ class Archive:
                     path.unlink()
 
     def cut(self) -> None:
-        """Take back what is written of a transaction that is not whole."""
+        """Remove the bytes of an incomplete transaction."""
         if self._file is not None and self._rest.name:
             with writing_to(str(self.folder / self._rest.name)):
                 os.ftruncate(self._file, self._rest.position)
@@ -252,12 +252,12 @@ class Archive:
             self.sync()
 
     def identify(self, server: Server) -> None:
-        """Note whose logs these are, or compare.
+        """Record the server of these logs, or compare it.
 
         Raises
         ------
         ServerError
-            They are another server's.
+            They are from another server.
         """
         known = self.server
         if known is not None and (known.is_mariadb, known.uuid) != (server.is_mariadb, server.uuid):
@@ -292,7 +292,7 @@ class Archive:
             self._set_in_use(is_set=True)
 
     def _compare(self, data: memoryview, begin: int) -> int:
-        """How many of some bytes the log has; they must be the same."""
+        """The number of given bytes that the log already has; they must be the same."""
         assert self._file is not None
         count = min(len(data), self._end - begin)
         with reading(str(self.folder / self._rest.name)):
@@ -318,7 +318,7 @@ class Archive:
             os.pwrite(self._file, bytes([flags]), _FLAGS_AT)
 
     def _note(self, offsets: list[int]) -> None:
-        """Remember up to where no transaction is open."""
+        """Record the offset up to which no transaction is open."""
         if not offsets or offsets[-1] <= self._rest.position:
             return
         last = offsets[-1]
@@ -353,7 +353,7 @@ class Archive:
     # -- after an interruption
 
     def _recover(self) -> None:
-        """Keep what is whole of the newest log, and cut off the rest."""
+        """Keep the complete transactions of the newest log, and cut off the rest."""
         if self.place is None:
             return
         name, safe = self.place.name, self.place.position
@@ -378,7 +378,7 @@ class Archive:
         self.sync()
 
     def _keep_whole(self, path: Path) -> None:
-        """Go on to the end of the last whole transaction, as long as checksums prove the bytes."""
+        """Advance to the end of the last complete transaction whose checksums are correct."""
         begin = max(self._rest.position, len(MAGIC))
         with suppress(BinlogError), reading(str(path)), path.open("rb") as stream:
             if stream.read(len(MAGIC)) != MAGIC:

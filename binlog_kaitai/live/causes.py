@@ -1,8 +1,8 @@
-"""What a server's refusal means, and whether another try may help.
+"""The meaning of a server's errors, and whether to try again.
 
-Servers put most reasons why they cannot send a log under one number (ER_MASTER_FATAL_ERROR_READING_BINLOG,
-1236), so that its text has to be looked at. The wordings are those of MySQL 5.6 to 9.7 and MariaDB 10.5 to
-11.8; MySQL says "source" and "replica" since 8.0.26.
+Servers report most reasons for not sending a log with the same number (ER_MASTER_FATAL_ERROR_READING_BINLOG,
+1236), so the message text must be examined. The patterns cover MySQL 5.6 to 9.7 and MariaDB 10.5 to 11.8;
+MySQL says "source" and "replica" since 8.0.26.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import re
 
 from binlog_kaitai.errors import ConnectionLostError, ServerError
 
-#: The numbers of MySQL and MariaDB (`mysqld_ername.h`, client `errmsg.h`).
+#: Error numbers of MySQL and MariaDB (`mysqld_ername.h`, client `errmsg.h`).
 READING_LOG, SAME_SERVER_ID, ACCESS_DENIED_TO_DO = 1236, 4052, 1227
 UNKNOWN_VARIABLE, UNKNOWN_COMMAND = 1193, 1047
 _ACCESS_DENIED = (1045, 1698, 1044, 1130, 1129, 3118, 1820, 1862)
 
-#: Of the server: too many connections, shutdown, killed, offline, the network.
+#: Server errors: too many connections, shutdown, killed, offline, network errors.
 _BUSY = (1040, 1053, 1078, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1205, 1226, 1317, 1927, 3032, 3169, 4031)
-#: Of the client: no connection, or lost.
+#: Client errors: no connection, or connection lost.
 _LOST = (2002, 2003, 2005, 2006, 2012, 2013, 2055)
 _PASSING = frozenset((*_BUSY, *_LOST))
 
-#: What was asked for where the connection begins.
+#: What was requested when the connection was opened.
 LOGIN = "the login"
 
 PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, NOT_AN_EVENT, SAME_ID = (
@@ -31,7 +31,7 @@ PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, NOT_AN_EVENT, SAME_ID = (
 
 _SAME_ID = "another replica has the same server id; give this archive its own by --server-id"
 
-#: Of error 1236: what its text has, the cause, and what to say of it.
+#: For error 1236: patterns in its text, the cause, and the message.
 _CAUSES = (
     (
         r"could not find first log|could not find next log",
@@ -82,17 +82,17 @@ _CAUSES = (
 
 
 def refusal(code: int, message: str, *, what: str = "") -> ServerError:
-    """The error for what a server says; a `ConnectionLostError` where another try may help.
+    """The exception for a server's error; a `ConnectionLostError` if trying again may help.
 
     Parameters
     ----------
     what
-        What was asked of the server, where that says more.
+        The request that failed, if it adds information.
     """
     says = message if code in _LOST else f"the server says {code}: {message}"
     if code in _PASSING:
         return ConnectionLostError(says)
-    # A registration without the privilege is denied in the words of a login.
+    # A registration without the privilege is rejected with the message of a failed login.
     if code == ACCESS_DENIED_TO_DO or (code in _ACCESS_DENIED and what != LOGIN):
         return ServerError(f"{what or 'this'} requires a privilege that the user lacks; {says}")
     if code in _ACCESS_DENIED:
@@ -107,7 +107,7 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
 
 
 def with_cause(cause: str, reason: str) -> ServerError:
-    """An error that knows its cause, one of the constants of this module."""
+    """An error with a cause, one of the constants of this module."""
     error = ServerError(reason)
     error.cause = cause
     return error

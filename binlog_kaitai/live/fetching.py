@@ -1,4 +1,4 @@
-"""Archive and server together: begin, resume, reconnect, follow."""
+"""Keeps an archive up to date from its server: start, resume, reconnect, follow."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ from binlog_kaitai.sources.source import MAGIC
 
 EARLIEST, LATEST = "earliest", "latest"
 
-#: What was written is made safe after so many bytes, or so many seconds.
+#: Bytes written, and seconds, after which they are synced to disk.
 _SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
 
-#: Seconds between tries: the first ones, and the longest.
+#: Seconds between attempts: the first ones, and the maximum.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
-#: Without following, so many tries in a row without a new byte are enough.
+#: Without following, the number of consecutive attempts without a new byte.
 _TRIES = 8
 
-#: Damage on the wire may pass; damage in the server's log does not.
+#: Damage on the network may be temporary; damage in the server's log is not.
 _TRIES_OF_DAMAGE = 3
 
 _BEHIND = ("bytes_behind", "gtids_behind")
 
-#: What happens, as a word and what there is to say of it.
+#: Callback for progress: an event name and its details.
 Report = Callable[[str, dict[str, Any]], None]
 
 
@@ -62,20 +62,20 @@ class Fetch:
     Parameters
     ----------
     addresses
-        The server; more than one name of it may be given, which are tried in turn.
+        The server; several addresses are tried in turn.
     folder
         The archive's directory.
     start
-        Where a new archive begins: ``earliest``, ``latest``, the name of a log, or a set of GTIDs that are
-        not needed: the log with the first transaction that is not in it.
+        Where a new archive starts: ``earliest``, ``latest``, the name of a log, or a GTID set that is already
+        present elsewhere: the log with the first transaction outside this set.
     follows
-        Go on for ever; else up to what the server has by now.
+        Continue until interrupted; otherwise up to the server's current end.
     semi_sync
-        Acknowledge what is safe, so that the server's commits wait for the archive.
+        Acknowledge safe transactions, so that the server's commits wait for the archive.
     server_id
-        Instead of the one that the archive has chosen.
+        Replaces the server id chosen by the archive.
     heartbeat
-        Seconds after which an idle server is to say something.
+        Seconds after which an idle server sends a heartbeat.
     metrics_file
         A file for Prometheus that says how things are, see `metrics`.
     measures
@@ -87,7 +87,7 @@ class Fetch:
     on_tick
         Called with the archive at least once a second while connected.
     report
-        Called with what happens.
+        Called with progress messages.
     """
 
     def __init__(
@@ -124,12 +124,12 @@ class Fetch:
         self._synced_at, self._synced_bytes = time.monotonic(), 0
 
     def run(self) -> None:
-        """Fetch until nothing more is there; with `follows`, until interrupted.
+        """Fetch until the end of the server's logs; if `follows`, until interrupted.
 
         Raises
         ------
         ServerError
-            The server refuses, or is not the archive's; `ConnectionLostError` after some tries.
+            The server refuses, or is not the archive's; `ConnectionLostError` after several attempts.
         SourceError
             The archive cannot be written.
         """
@@ -205,14 +205,14 @@ class Fetch:
     # -- where to begin
 
     def _place(self, address: Address) -> tuple[str, int]:
-        """The log and position to ask for."""
+        """The log and position to request."""
         place = self._archive.place
         if place is None:
             return self._first_log(address), len(MAGIC)
         if place.again <= MAX_SHORT_POSITION:
             return place.name, max(place.again, len(MAGIC))
         with self._session(address) as session:
-            # Where no request can name the place, the log comes again from its start, and is compared.
+            # If no request can express the position, the log is fetched again from its start and compared.
             return place.name, place.again if session.can_start_far() else len(MAGIC)
 
     def _first_log(self, address: Address) -> str:
@@ -277,7 +277,7 @@ class Fetch:
         stream.read(len(MAGIC))
 
     def _read_burst(self, stream: EventStream) -> None:
-        """Take what has come, up to the end of an event."""
+        """Process the received events, up to the end of an event."""
         archive = self._archive
         source: Any = stream
         place = archive.context, stream.position
@@ -297,7 +297,7 @@ class Fetch:
                 return
 
     def _check(self, block: Block, has_exact_positions: bool) -> None:
-        """Refuse what was damaged on its way, or on the server."""
+        """Reject events that were damaged on the network or on the server."""
         states = check(block)
         if (states == BAD).any():
             raise error_at(block, int((states == BAD).argmax()))
@@ -312,7 +312,7 @@ class Fetch:
             raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
 
     def _rest(self, session: Session, stream: EventStream) -> None:
-        """Nothing more has come: make safe what is there, and wait."""
+        """Nothing more has arrived: sync to disk, and wait."""
         if stream.ack_wanted:
             self._archive.sync(and_state=False)
             session.acknowledge(stream, stream.position)
@@ -337,7 +337,7 @@ class Fetch:
         self._on_tick(self._archive)
 
     def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
-        """Bring the metrics up to date."""
+        """Update the metrics."""
         values, place = self._metrics.values, self._archive.place
         values["caught_up"] = is_caught_up
         values["bytes_total"] = self._archive.written
@@ -371,6 +371,6 @@ class Fetch:
 
 
 def _pause(failures: int) -> float:
-    """Seconds before the next try: longer each time, and not the same for all clients of a server."""
+    """Seconds before the next attempt: increasing, and different for each client of a server."""
     longer = _FIRST_PAUSE * 2.0 ** min(failures - 1, 10)
     return min(longer, _LONGEST_PAUSE) * random.uniform(0.75, 1.25)

@@ -1,4 +1,4 @@
-"""What is lost between an archive and a server that has purged logs, in words."""
+"""Explains what is lost between an archive and a server that has purged logs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from binlog_kaitai.live.session import Session
 
 
 def explain_gap(cause: str, session: Session, archive: Archive) -> str:
-    """What else to say of a log that the server does not have: its oldest log, and the missing GTIDs.
+    """Details on a log that the server no longer has: its oldest log, and the missing GTIDs.
 
     Raises
     ------
     BinlogError
-        The server, or the archive, cannot be asked.
+        The server or the archive cannot be queried.
     """
     if cause not in (PURGED, GTIDS_PURGED):
         return ""
@@ -34,7 +34,7 @@ def explain_gap(cause: str, session: Session, archive: Archive) -> str:
 
 
 def gtids_of(archive: Archive) -> GtidSet:
-    """The transactions of all logs up to where the archive is safe, as far as its newest log says.
+    """The transactions of all logs up to the safe position, according to the newest log.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What an operator watches: a file in Prometheus' text format, for node_exporter's textfile collector."""
+"""Metrics for operators: a file in Prometheus' text format, for node_exporter's textfile collector."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from binlog_kaitai.live.state import replace_file
 
-#: Seconds between two versions of the file, at least.
+#: Minimum interval between two versions of the file, in seconds.
 _SECONDS = 1.0
 
 _PREFIX = "binlog_kaitai_fetch_"
@@ -31,12 +31,12 @@ _METRICS = {
 
 
 class Metrics:
-    """The file, and the values that it is made of; without a path, nothing is written.
+    """The metrics file and its values; without a path, nothing is written.
 
     Attributes
     ----------
     values : dict
-        By the names of the metrics.
+        By metric name.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -45,7 +45,7 @@ class Metrics:
         self.values: dict[str, float] = dict.fromkeys(_METRICS, 0)
 
     def write(self, *, at_once: bool = False) -> None:
-        """Have the file say how things are, unless it has just been written.
+        """Write the file, unless it has just been written.
 
         Raises
         ------

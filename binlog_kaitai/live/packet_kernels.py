@@ -1,4 +1,4 @@
-"""The payloads of many packets, put together: a kernel."""
+"""A kernel that concatenates the payloads of many packets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy
 from binlog_kaitai.core.grammar import sizes
 
-#: Why `unpack` stopped: the next packet is not whole yet; it is not a plain event; there is no room for it;
-#: a packet is missing.
+#: Why `unpack` stopped: the next packet is incomplete; it is not a plain event; the output is full; a packet
+#: is missing.
 MORE, SPECIAL, FULL, BROKEN = 0, 1, 2, 3
 
 PACKET_HEADER, SEQUENCE_AT = sizes.NetworkPacket.HEAD_SIZE, sizes.NetworkPacket.SEQUENCE_ID_AT
-#: A payload of this length goes on in the next packet.
+#: A payload of this length continues in the next packet.
 CONTINUED = (1 << 8 * sizes.NetworkPacket.LEN_PAYLOAD_SIZE) - 1
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
@@ -38,24 +38,24 @@ def unpack(
     out: Bytes,
     out_at: int,
 ) -> Any:
-    """Copy the events of the packets in `data[at:end]` to `out[out_at:]`, one after the other.
+    """Copy the events of the packets in `data[at:end]` to `out[out_at:]`, without gaps.
 
     Parameters
     ----------
     sequence
-        Number that the next packet must have.
+        Expected number of the next packet.
     prefix
         Bytes of a payload before its event: 1, or 3 with semi-synchronous replication.
     header_length, size_at, type_at
-        Length of an event's header, and the places of the event's size and type code in it.
+        Length of an event header, and the offsets of the event size and type code in it.
     special
-        256 truth values: type codes before which to stop.
+        256 flags: the type codes to stop at.
     ack_mask
-        Bits of the third byte of `prefix` that ask for an acknowledgement; stop before such an event.
+        Bits of the third byte of `prefix` that request an acknowledgement; stops at such an event.
 
     Returns
     -------
-    (place of the next packet, its number, place after the last event, why it stopped)
+    (offset of the next packet, its number, offset after the last event, why it stopped)
     """
     while True:
         event = at + PACKET_HEADER + prefix

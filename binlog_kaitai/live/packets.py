@@ -1,13 +1,12 @@
-"""From the packets of a dump to the bytes of one log after another.
+"""Converts the packets of a dump to the bytes of consecutive logs.
 
-A server sends an event a packet, and besides the events of its logs some that it makes up: a ROTATE that
-names the log that follows, heartbeats, and in mid-log a format description of its own. :class:`EventStream`
-is a binary stream of what is in the server's file, and of nothing else, so that whatever reads logs can read
-it.
+A server sends one event per packet. Besides the events of its logs, it sends events that it creates: a ROTATE
+that names the following log, heartbeats, and in mid-log a format description of its own. :class:`EventStream`
+is a binary stream of exactly the bytes in the server's file, so that every reader of logs can read it.
 
-Of a packet of an event only the first byte is looked at, then the event's header: the grammar's
-`stream_packet` builds an object for each event, at a hundredth of the speed. Tests hold the two against each
-other. All other packets are read by the grammar.
+Of a packet with an event, only the first byte and the event header are examined: the grammar's
+`stream_packet`, which builds an object for each event, is a hundred times slower. Tests compare the two. All
+other packets are parsed by the grammar.
 """
 
 from __future__ import annotations
@@ -56,12 +55,12 @@ _LOOKED_AT = (
 _SPECIAL = np.zeros(256, dtype=np.bool_)
 _SPECIAL[list(_LOOKED_AT)] = True
 
-#: The first ROTATE comes before the format description; its fixed part has 8 bytes in every server.
+#: The first ROTATE precedes the format description; its fixed part has 8 bytes on all servers.
 _BEFORE_DESCRIPTION = tuple(8 if kind == EventType.rotate_event else 0 for kind in range(1, 5))
 
 
 class State(Enum):
-    """Why a stream gives nothing at the moment."""
+    """Why a stream returns no bytes at the moment."""
 
     READING = "more is there"
     IDLE = "nothing more has come yet"
@@ -70,38 +69,38 @@ class State(Enum):
 
 
 class EventStream(io.RawIOBase):
-    """The bytes of one log of a server, from its magic or from an event on; then those of the next one.
+    """The bytes of a server's log, from its magic or from an event on; then those of the next log.
 
-    Reading gives no bytes when :attr:`state` is not READING any more; that is always between two events.
+    Reading returns no bytes unless :attr:`state` is READING; this happens only between two events.
 
     Parameters
     ----------
     socket
-        The connection, after the dump command was sent.
+        The connection, after the dump command.
     timeout
-        Seconds without a packet after which the connection counts as dead.
+        Seconds without a packet after which the connection is considered lost.
     is_eager
-        End a burst as soon as nothing more is there: a server waits for an acknowledgement.
+        End a burst as soon as no more bytes are available, because a server waits for an acknowledgement.
 
     Attributes
     ----------
     state : State
     log_name : str
-        The log that the bytes are of; ``""`` before the first packet.
+        The log that the bytes belong to; ``""`` before the first packet.
     position : int
-        Offset in it of the next byte.
+        Offset of the next byte in it.
     next_name : str
-        In NEXT_LOG, the log that follows.
+        In the state NEXT_LOG, the following log.
     description : bytes
-        The format description event that the server made up where the stream begins in mid-log.
+        The format description event that the server sends if the stream starts in mid-log.
     ack_wanted : bool
-        The server waits until what was read is safe.
+        Whether the server waits for an acknowledgement of the bytes read.
     """
 
     def __init__(self, socket: Any, timeout: float, *, is_eager: bool = False) -> None:
         self._wire = Wire(socket, timeout, is_eager=is_eager)
-        self._prefix = 0  # not known before the first packet
-        self._left = 0  # bytes of the packet at hand that are still to be given
+        self._prefix = 0  # unknown before the first packet
+        self._left = 0  # remaining bytes of the current packet
         self._is_continued = False
         self._pending = b""
         self.state = State.IDLE
@@ -114,14 +113,14 @@ class EventStream(io.RawIOBase):
         return True
 
     def close(self) -> None:
-        """Give the memory free: an error may keep the stream."""
+        """Release the buffer, because an error may keep a reference to the stream."""
         self._wire.close()
         super().close()
 
     # -- the log that is read
 
     def begin(self) -> None:
-        """Read up to the ROTATE that says which log follows, and where in it; :attr:`log_name` is known then.
+        """Read up to the ROTATE that names the following log and the position in it; sets :attr:`log_name`.
 
         Raises
         ------
@@ -136,7 +135,7 @@ class EventStream(io.RawIOBase):
         self.begin_next()
 
     def begin_next(self) -> None:
-        """Go on with the next log, whose first bytes are its magic."""
+        """Continue with the next log, starting at its magic."""
         self.log_name, self.position = self.next_name, self._next_position
         if self.position <= len(MAGIC):
             self.position, self._pending = 0, MAGIC
@@ -144,12 +143,12 @@ class EventStream(io.RawIOBase):
         self.state = State.READING
 
     def wait(self, seconds: float | None = None) -> bool:
-        """After IDLE, wait until more has come; False if nothing has after so many seconds.
+        """In the state IDLE, wait for more bytes; False if none arrive in time.
 
         Raises
         ------
         ConnectionLostError
-            Nothing has come for the time of the timeout, not even a heartbeat.
+            Nothing has arrived within the timeout, not even a heartbeat.
         """
         if not self._wire.wait(seconds):
             return False
@@ -157,7 +156,7 @@ class EventStream(io.RawIOBase):
         return True
 
     def readinto(self, room: Any) -> int:
-        """Fill a buffer with bytes of the log; 0 where `state` says why."""
+        """Fill a buffer with bytes of the log; returns 0 if `state` gives a reason."""
         view = memoryview(room).cast("B")
         if not len(view):
             return 0
@@ -171,7 +170,7 @@ class EventStream(io.RawIOBase):
     # -- packets
 
     def _give(self, view: memoryview) -> int:
-        """Some bytes of the log; 0 where the next packet has none, or is not there yet."""
+        """Bytes of the log; 0 if the next packet has none, or is not available yet."""
         if self._pending:
             part = self._pending[: len(view)]
             view[: len(part)] = part
@@ -205,7 +204,7 @@ class EventStream(io.RawIOBase):
         return int(count), int(why)
 
     def _give_part(self, view: memoryview) -> int:
-        """Bytes of an event that does not come through the kernel, straight to where they belong."""
+        """Bytes of an event that bypasses the kernel, directly into the caller's buffer."""
         if not self._left:
             self._wire.need(PACKET_HEADER)
             length = self._wire.begin_packet()
@@ -222,7 +221,7 @@ class EventStream(io.RawIOBase):
         return have
 
     def _is_packet_begun(self) -> bool:
-        """Whether enough is there of a packet that no kernel takes: it is too long, or too short."""
+        """Whether enough of a packet is available that the kernel cannot process (too long or too short)."""
         have = self._wire.end - self._wire.at
         if have < PACKET_HEADER:
             return False
@@ -231,7 +230,7 @@ class EventStream(io.RawIOBase):
         return whole or (length > BUFFER // 2 and have >= PACKET_HEADER + _SEMI_SYNC + _HEADER)
 
     def _special(self) -> None:
-        """Look at the packet that comes next."""
+        """Process the next packet, which is not a plain event."""
         self._wire.need(PACKET_HEADER)
         self._wire.check_sequence()
         length = self._wire.length()
@@ -244,7 +243,7 @@ class EventStream(io.RawIOBase):
         if self._wire.buffer[self._wire.at + SEQUENCE_AT] != self._wire.sequence:
             raise ConnectionLostError("a packet of the stream is missing", file=self.log_name)
         if not self._prefix:
-            # The first event has the time 0, so that this is not a part of it.
+            # The first event has the timestamp 0, so this is not a continuation of it.
             self._prefix = (
                 _SEMI_SYNC if head[_PLAIN:].startswith(sizes.StreamPacket.SemiSyncHeader.MAGIC) else _PLAIN
             )
@@ -257,7 +256,7 @@ class EventStream(io.RawIOBase):
         self._begin_event(header, length, head)
 
     def _begin_event(self, header: Header, length: int, head: bytes) -> None:
-        """Have the event's bytes given out as they come."""
+        """Start returning the event's bytes as they arrive."""
         if length != CONTINUED and header.len_event != length - self._prefix:
             reason = f"an event of {header.len_event} bytes comes in a packet of {length}"
             raise FramingError(reason, file=self.log_name, position=self.position)
@@ -270,7 +269,7 @@ class EventStream(io.RawIOBase):
             self.ack_wanted = True
 
     def sent_acknowledgement(self) -> None:
-        """A packet was sent in between: the server counts on from it."""
+        """A packet was sent in between, from whose number the server continues."""
         self.ack_wanted = False
         self._wire.sequence = 1
 
@@ -281,7 +280,7 @@ class EventStream(io.RawIOBase):
         if kind == EventType.format_description_event:
             return self.position != len(MAGIC)
         if kind == EventType.start_encryption_event:
-            # MariaDB repeats it after the format description that it makes up.
+            # MariaDB repeats it after the format description that it sends.
             return bool(self.description) and not header.next_position
         return kind in _HEARTBEATS or bool(header.flags & _IS_ARTIFICIAL)
 
@@ -289,7 +288,7 @@ class EventStream(io.RawIOBase):
         if header.type_code == EventType.format_description_event:
             self.description = raw
         elif header.type_code == EventType.rotate_event:
-            # Whether it has a checksum is the choice of the log before it, or of a variable.
+            # Whether it has a checksum depends on the preceding log, or on a variable.
             is_checksummed = stored_checksum(raw) == crc32_of(raw, header)
             layout = Format(_V4, _HEADER, is_checksummed, post_header_lengths=_BEFORE_DESCRIPTION)
             body: Any = parse_event(raw, header.type_code, layout).body.content
@@ -304,12 +303,12 @@ class EventStream(io.RawIOBase):
 
 
 def checked_name(name: str) -> str:
-    """The name of a log as a server gives it, if it can be one of a file.
+    """The name of a log from a server, validated as a file name.
 
     Raises
     ------
     ServerError
-        It would lead out of the archive, or is none.
+        It would be outside the archive, or is not a log name.
     """
     stem, dot, number = name.rpartition(".")
     if not (stem and dot and number.isascii() and number.isdigit()) or stem.startswith("."):

@@ -1,7 +1,7 @@
-"""A connection to a server: what it says of itself, and its logs as a stream.
+"""A connection to a server: queries, and its logs as a stream.
 
-PyMySQL connects, authenticates and encrypts. It has no dump commands, so that from the dump on its socket is
-read here; a connection is of no other use by then, since servers end it after a dump.
+PyMySQL connects, authenticates and encrypts. It has no dump commands, so from the dump on, this module reads
+the socket; servers close a connection after a dump, so it cannot be used for anything else.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from binlog_kaitai.live.packets import EventStream
 
 _NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
 
-#: A heartbeat may be late by so many seconds.
+#: Maximum delay of a heartbeat, in seconds.
 _GRACE = 5.0
-#: A server waits so long, in seconds, for a client whose disk is slow.
+#: Seconds that a server waits for a client with a slow disk.
 _WRITE_TIMEOUT = 1800
-#: MariaDB: this client knows GTIDs. With less, servers replace events by others of the same length.
+#: MariaDB: this client supports GTIDs. At lower levels, servers replace events by others of the same length.
 _CAPABILITY = 4
 
 
 @dataclass(frozen=True)
 class Replica:
-    """Who this client is among the replicas of a server.
+    """The identity of this client among the replicas of a server.
 
-    Servers end the connection of a replica when another one with the same identity connects: MySQL goes by
-    the UUID, MariaDB by the server id.
+    Servers disconnect a replica when another one with the same identity connects: MySQL compares the UUID,
+    MariaDB the server id.
     """
 
     server_id: int
@@ -45,12 +45,12 @@ class Replica:
 
 @dataclass(frozen=True)
 class Server:
-    """What a server says of itself.
+    """Properties of a server.
 
     Attributes
     ----------
     uuid : str
-        ``""`` where it has none: MariaDB, and MySQL before 5.6.
+        ``""`` if it has none: MariaDB, and MySQL before 5.6.
     """
 
     version: str
@@ -60,17 +60,18 @@ class Server:
 
 
 class Session:
-    """One connection.
+    """A connection to a server.
 
     Parameters
     ----------
     heartbeat
-        The server is to send something after so many seconds; twice the time without is the end.
+        Interval of the server's heartbeats in seconds; the connection is lost after twice the time without
+        any.
 
     Raises
     ------
     ServerError
-        The server refuses the login; `ConnectionLostError` where it cannot be reached.
+        The server rejects the login; `ConnectionLostError` if it cannot be reached.
     UsageError
         PyMySQL is missing.
     """
@@ -118,19 +119,19 @@ class Session:
     # -- questions
 
     def ask(self, statement: str, what: str = "") -> list[tuple[Any, ...]]:
-        """The rows of a statement.
+        """The rows of a query.
 
         Raises
         ------
         ServerError
-            The server refuses it.
+            The server rejects it.
         """
         with self._reported(what), self._connection.cursor() as cursor:
             cursor.execute(statement)
             return list(cursor.fetchall())
 
     def variable(self, name: str) -> str | None:
-        """The value of a system variable; None where the server has none of this name."""
+        """The value of a system variable; None if the server does not have it."""
         try:
             ((value,),) = self.ask(f"SELECT @@{name}")
         except ServerError as error:
@@ -176,16 +177,16 @@ class Session:
     def dump(
         self, file_name: str, position: int, *, waits: bool = False, semi_sync: bool = False
     ) -> EventStream:
-        """The stream of a log from a position on, and of those after it.
+        """The stream of a log from a position on, and of the following logs.
 
         Parameters
         ----------
         file_name
-            ``""`` for the oldest.
+            ``""`` for the oldest log.
         waits
-            Go on when the newest event was sent, and wait for more.
+            Wait for more after the newest event.
         semi_sync
-            Have the server wait for acknowledgements.
+            Make the server wait for acknowledgements.
 
         Raises
         ------
@@ -215,7 +216,7 @@ class Session:
         return stream.log_name
 
     def can_start_far(self) -> bool:
-        """Whether a dump may begin past 4 GiB: that takes GTIDs of MySQL."""
+        """Whether a dump may start after 4 GiB, which requires MySQL with GTIDs."""
         return not self.server.is_mariadb and self.variable("gtid_mode") == "ON"
 
     def has_semi_sync(self) -> bool:
@@ -224,7 +225,7 @@ class Session:
         return any(self.variable(f"global.{name}") in ("1", "ON") for name in names)
 
     def acknowledge(self, stream: EventStream, position: int) -> None:
-        """Tell a server of semi-synchronous replication that all before a position is safe."""
+        """Acknowledge that everything before a position is safe, in semi-synchronous replication."""
         payload = requests.semi_sync_ack(stream.log_name, position)
         self._send(payload)
         stream.sent_acknowledgement()
@@ -233,11 +234,11 @@ class Session:
         if not self.can_start_far():
             reason = "past 4 GiB a log cannot be resumed without gtid_mode=ON"
             raise ServerError(reason, file=file_name, position=position)
-        nothing = GtidSet()  # the name counts, and nothing is left out
+        nothing = GtidSet()  # the name selects the start, and nothing is excluded
         return requests.binlog_dump_gtid(file_name, position, flags, self._replica.server_id, nothing)
 
     def _introduce(self, *, semi_sync: bool = False) -> None:
-        """Say what a replica says before a dump. Each server knows one spelling, and takes the other."""
+        """Set a replica's session variables before a dump; each server ignores the other's spellings."""
         nanoseconds = int(self._heartbeat * 1_000_000_000)
         checksum = self.variable("global.binlog_checksum")  # MySQL before 5.6 has none
         for word in ("master", "source"):
@@ -280,7 +281,7 @@ class Session:
 
     @contextmanager
     def _reported(self, what: str) -> Iterator[None]:
-        """What PyMySQL raises, as an error of this package that names the server."""
+        """Convert PyMySQL's exceptions to errors of this package that name the server."""
         import pymysql
 
         try:
@@ -297,7 +298,7 @@ class Session:
             reason = f"the connection broke: {error}"
             raise ConnectionLostError(reason, file=self.address.name) from error
         except (RuntimeError, NotImplementedError, AttributeError, ValueError) as error:
-            # Packages for ways to authenticate that are not installed; a connection that is closed already.
+            # A missing package for an authentication method, or a connection already closed.
             raise ServerError(f"PyMySQL: {error}", file=self.address.name) from error
 
 
@@ -307,7 +308,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _mariadb_state(gtids: GtidSet) -> str:
-    """The last transaction of each domain, as a replica of MariaDB states where it is."""
+    """The last transaction of each domain, in the form in which a MariaDB replica sends it."""
     newest: dict[str, tuple[int, str]] = {}
     for source, numbers in gtids.items():
         domain = source.partition("-")[0]

@@ -1,7 +1,7 @@
-"""A server as a source: each of its logs as a stream, up to what the server has at that moment.
+"""Servers as sources: each log as a stream, up to the server's current end.
 
-A log is read over a connection of its own, from its magic to its end, and takes no room on a disk. Whoever
-reads a log twice fetches it twice; for more than a look, `fetch` it.
+A log is read over its own connection, from its magic to its end, and is not stored on disk. Reading a log
+twice fetches it twice; for repeated use, `fetch` it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _IN_USE = masks.EventHeader.IS_IN_USE
 
 
 def resolve(url: str) -> list[Source]:
-    """The logs of a server, oldest first; ``from=NAME`` among the URL's options is the first one to take.
+    """The logs of a server, oldest first; the URL option ``from=NAME`` selects the first one.
 
     Raises
     ------
     ServerError
         The server refuses, or cannot be reached.
     UsageError
-        It is not the URL of a server, or there is no such log.
+        The URL is invalid, or the log does not exist.
     """
     first, rest = _without_from(url)
     address = Address.parse(rest)[0]
@@ -78,7 +78,7 @@ def open_log(address: Address, name: str, is_newest: bool = False) -> BinaryIO:
 
 
 class _Log(io.RawIOBase):
-    """The bytes of one log, to its end."""
+    """The bytes of a log, to its end."""
 
     def __init__(self, session: Session, stream: EventStream, name: str, *, is_newest: bool) -> None:
         self._session = session
@@ -96,7 +96,7 @@ class _Log(io.RawIOBase):
                 begin = stream.position
                 if count := stream.readinto(view):
                     if self._is_newest and begin <= _FLAGS_AT < begin + count:
-                        # Servers clear the flag in what they send; the log is in use all the same.
+                        # Servers clear the flag in the events that they send, but the log is in use.
                         view[_FLAGS_AT - begin] |= _IN_USE
                     return count
                 if stream.state in (State.NEXT_LOG, State.ENDED):

@@ -37,12 +37,12 @@ def take_lock(number: int, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """How far a log is safe.
+    """The safe position in a log.
 
     Attributes
     ----------
     again : int
-        Where to begin when it is resumed: an earlier place between transactions, or the same.
+        Where to resume: an earlier position between transactions, or the same.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True)
 class State:
-    """What `fetch.json` says."""
+    """The content of `fetch.json`."""
 
     replica: Replica
     server: Server | None
@@ -60,12 +60,12 @@ class State:
 
     @classmethod
     def load(cls, folder: Path) -> State | None:
-        """The state of an archive; None where there is none.
+        """The state of an archive; None if there is none.
 
         Raises
         ------
         SourceError
-            It cannot be read.
+            The file cannot be read.
         """
         path = folder / STATE
         if not path.exists():
@@ -85,7 +85,7 @@ class State:
             raise SourceError(f"not the state of an archive: {error}", file=str(path)) from error
 
     def save(self, folder: Path) -> None:
-        """Have it on disk."""
+        """Write the state to disk."""
         found = {
             "version": _VERSION,
             "server": asdict(self.server) if self.server else None,
@@ -96,12 +96,12 @@ class State:
 
 
 def refuse_strangers(folder: Path) -> None:
-    """Refuse a directory with logs that `fetch` has not put there.
+    """Reject a directory with logs that were not written by `fetch`.
 
     Raises
     ------
     SourceError
-        There are some.
+        There are such logs.
     """
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     logs = [name for name in names if name.endswith(".index") or name.rpartition(".")[2].isdigit()]
@@ -111,7 +111,7 @@ def refuse_strangers(folder: Path) -> None:
 
 
 def read_names(folder: Path) -> list[str]:
-    """The logs that the index lists, oldest first."""
+    """The logs in the index, oldest first."""
     for path in folder.glob("*.index"):
         with reading(str(path)):
             return [line.removeprefix("./") for line in path.read_text(encoding="utf-8").split()]
@@ -119,7 +119,7 @@ def read_names(folder: Path) -> list[str]:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Have a file with this text on disk, or the one before."""
+    """Replace a file atomically: afterwards, either the new or the old text is on disk."""
     draft = path.with_name(f".{path.name}.new")
     with writing_to(str(path)):
         with draft.open("w", encoding="utf-8", errors="surrogateescape") as file:

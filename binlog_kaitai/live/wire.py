@@ -1,4 +1,4 @@
-"""The packets of a connection, as they come: a buffer, and where in it the next packet is."""
+"""The receive buffer of a connection, and the packets in it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 from binlog_kaitai.errors import ConnectionLostError, FramingError
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
 
-#: Room for packets, in bytes. Longer ones go straight to where they belong.
+#: Size of the buffer in bytes. Longer packets are received directly by the caller's buffer.
 BUFFER = 4 << 20
 
-#: While fewer bytes have come, more are waited for so long, in seconds.
+#: With fewer bytes received, wait this long for more, in seconds.
 _SMALL_BURST, _PATIENCE = 1 << 20, 0.002
 
 
@@ -26,18 +26,18 @@ class Wire:
     Parameters
     ----------
     timeout
-        Seconds without a byte after which the connection counts as dead.
+        Seconds without a byte after which the connection is considered lost.
     is_eager
-        Wait for nothing that need not be waited for.
+        Return as soon as bytes are available.
 
     Attributes
     ----------
     buffer, view
-        What has come, as a uint8 array and as a memoryview.
+        The bytes received, as a uint8 array and as a memoryview.
     at, end : int
-        Places in it: of the next packet, and after the last byte.
+        Offsets in it: of the next packet, and after the last byte.
     sequence : int
-        Number that the next packet must have.
+        Expected number of the next packet.
     """
 
     def __init__(self, socket: Any, timeout: float, *, is_eager: bool = False) -> None:
@@ -54,18 +54,18 @@ class Wire:
         self.sequence = 1  # the command had 0
 
     def close(self) -> None:
-        """Give the memory free: an error may keep this object."""
+        """Release the buffer, because an error may keep a reference to this object."""
         self.view = memoryview(b"")
         self.buffer = np.empty(0, dtype=np.uint8)
         self.at = self.end = 0
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until something is there; False if nothing is after so many seconds.
+        """Wait until bytes are available; False if none arrive in time.
 
         Raises
         ------
         ConnectionLostError
-            Nothing has come for the time of the timeout, not even a heartbeat.
+            Nothing has arrived within the timeout, not even a heartbeat.
         """
         left = max(0.0, self._heard + self._timeout - time.monotonic())
         patience = left if seconds is None else min(seconds, left)
@@ -76,18 +76,18 @@ class Wire:
         return False
 
     def length(self) -> int:
-        """Length of the payload of the packet that comes next; its header is there."""
+        """Payload length of the next packet, whose header has been received."""
         return int.from_bytes(self.view[self.at : self.at + SEQUENCE_AT], "little")
 
     def check_sequence(self) -> None:
-        """Refuse the packet that comes next if one is missing before it."""
+        """Reject the next packet if one is missing before it."""
         found = int(self.buffer[self.at + SEQUENCE_AT])
-        if found != self.sequence and found:  # MariaDB counts an error at its shutdown as 0
+        if found != self.sequence and found:  # MariaDB numbers an error at its shutdown 0
             reason = f"expected packet {self.sequence}, received packet {found}"
             raise ConnectionLostError(reason)
 
     def begin_packet(self) -> int:
-        """Take the header of a packet; gives the length of its payload."""
+        """Consume the header of a packet; returns the length of its payload."""
         self.check_sequence()
         length = self.length()
         self.at += PACKET_HEADER
@@ -95,7 +95,7 @@ class Wire:
         return length
 
     def whole_packet(self) -> bytes:
-        """The payload of the packet that comes next, which is no long event."""
+        """The payload of the next packet, which is not a long event."""
         length = self.length()
         if PACKET_HEADER + length > BUFFER:
             raise FramingError(f"a packet of {length} bytes that is not an event")
@@ -105,12 +105,12 @@ class Wire:
         return bytes(self.view[self.at - length : self.at])
 
     def need(self, size: int) -> None:
-        """Have so many bytes in the buffer."""
+        """Receive until the buffer has `size` bytes."""
         while self.end - self.at < size:
             self.receive()
 
     def receive(self) -> None:
-        """Have more in the buffer."""
+        """Receive more bytes into the buffer."""
         if self.at == self.end:
             self.at = self.end = 0
         elif self.end == len(self.buffer) or self.at > len(self.buffer) // 2:
@@ -118,8 +118,8 @@ class Wire:
             self.buffer[:have] = self.buffer[self.at : self.end].copy()
             self.at, self.end = 0, have
         self.end += self.receive_into(self.view[self.end :])
-        # TLS gives 16 KiB at a time; each step from here on costs more than that is worth.
-        with suppress(ConnectionLostError):  # what has come counts first
+        # TLS returns 16 KiB at a time, and each further step costs more than that is worth.
+        with suppress(ConnectionLostError):  # received bytes take precedence
             while self._has_room() and self.is_ready(self._patience):
                 self.end += self.receive_into(self.view[self.end :])
 
@@ -127,10 +127,10 @@ class Wire:
         return self.end - self.at < _SMALL_BURST and self.end < len(self.buffer)
 
     def receive_into(self, view: memoryview) -> int:
-        """What the socket has, straight into its place."""
+        """Receive bytes from the socket directly into a buffer."""
         try:
             count = int(self._socket.recv_into(view))
-        except OSError as error:  # a timeout is one, too
+        except OSError as error:  # includes timeouts
             reason = f"the connection broke: {error.strerror or error}"
             raise ConnectionLostError(reason) from error
         if not count:
@@ -139,11 +139,11 @@ class Wire:
         return count
 
     def is_idle(self) -> bool:
-        """Whether nothing is left in the buffer, and nothing has come."""
+        """Whether the buffer is empty and no bytes are available."""
         return self.at == self.end and not self.is_ready(0)
 
     def is_ready(self, seconds: float) -> bool:
-        """Whether something has come, or comes in so many seconds."""
+        """Whether bytes are available, or arrive within some seconds."""
         if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
             return True
         deadline = time.monotonic() + seconds

@@ -59,10 +59,10 @@ class Row:
     def __repr__(self) -> str:
         images = (("before", self.before), ("after", self.after), ("diffs", self.diffs or None))
         shown = "".join(f", {name}={value!r}" for name, value in images if value is not None)
-        what = f"{self.change.value} {self.schema.full_name}{self._place()}, row {self.index}"
+        what = f"{self.change.value} {self.schema.full_name}{self._location()}, row {self.index}"
         return f"<{type(self).__name__} {what}{shown}>"
 
-    def _place(self) -> str:
+    def _location(self) -> str:
         return ""
 
 
@@ -202,7 +202,7 @@ def _first_number(event: Event, count: int) -> int:
         return 0
     numbers, ordinal = event.row_numbers
     first = numbers.first(ordinal, _count)
-    numbers.tell_end(ordinal, first + count)
+    numbers.set_end(ordinal, first + count)
     return first
 
 
@@ -227,9 +227,9 @@ def _why_unreadable(event: Event, schema: Schema) -> str:
 def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
     """The error, extended with the column that failed, found with the traced classes."""
     column = _unfinished_column(event)
-    place = schema.full_name if column is None else _place(schema, schema.columns[column])
+    location = schema.full_name if column is None else _location(schema, schema.columns[column])
     kind = "end too early" if isinstance(error, EOFError) else "cannot be read"
-    return GrammarError(f"the rows {kind}: {error}", field=place)
+    return GrammarError(f"the rows {kind}: {error}", field=location)
 
 
 def _unfinished_column(event: Event) -> int | None:
@@ -248,7 +248,7 @@ def _unfinished_column(event: Event) -> int | None:
     return None
 
 
-def _place(schema: Schema, column: Column) -> str:
+def _location(schema: Schema, column: Column) -> str:
     return f"{schema.full_name}, column {column.name}"
 
 
@@ -289,7 +289,7 @@ def _values(image: RowImage, schema: Schema) -> dict[str, Value]:
             else:
                 found[column.name] = value_of(cell.value, column)
         except GrammarError as error:
-            raise GrammarError(error.reason, field=_place(schema, column)) from error.__cause__
+            raise GrammarError(error.reason, field=_location(schema, column)) from error.__cause__
         except Exception as error:  # generated code on hostile bytes: lazy parts of a value
-            raise GrammarError(f"cannot be read: {error}", field=_place(schema, column)) from error
+            raise GrammarError(f"cannot be read: {error}", field=_location(schema, column)) from error
     return found

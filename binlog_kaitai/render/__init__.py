@@ -1,1 +1,1 @@
-"""Events as text, for people and for programs."""
+"""The text and JSON output of all commands."""

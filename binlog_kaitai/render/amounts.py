@@ -1,4 +1,4 @@
-"""Numbers for people: bytes, durations, times, counts."""
+"""Formats amounts for display: bytes, durations, times, counts."""
 
 from __future__ import annotations
 

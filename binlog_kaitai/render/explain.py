@@ -1,4 +1,4 @@
-"""An event explained: offset, bytes, field, value and meaning of each of its parts."""
+"""Explains an event: offset, bytes, field, value and meaning of each of its parts."""
 
 from __future__ import annotations
 

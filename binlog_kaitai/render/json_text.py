@@ -1,4 +1,4 @@
-"""JSON as all outputs write it: one object a line, no spaces, UTF-8 as it is."""
+"""The JSON format of all output: one object per line, no spaces, unescaped UTF-8."""
 
 from __future__ import annotations
 

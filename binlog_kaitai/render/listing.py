@@ -1,4 +1,4 @@
-"""Listings: lines of JSON as they are, as a table, or as CSV."""
+"""Listings as lines of JSON, as a table, or as CSV."""
 
 from __future__ import annotations
 

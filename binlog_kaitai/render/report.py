@@ -1,4 +1,4 @@
-"""What `verify` found, in words and as JSON."""
+"""The report of `verify`, as text and as JSON."""
 
 from __future__ import annotations
 

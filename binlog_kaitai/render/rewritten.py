@@ -1,4 +1,4 @@
-"""What `repair` and `slice` did, in words and as JSON."""
+"""The results of `repair` and `slice`, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def repair_object(done: Repair) -> dict[str, Any]:
         "file": done.file,
         "target": done.target,
         "damage_count": done.damage_count,
-        "mended": done.mended,
+        "mended": done.corrected,
         "rebuilt": done.rebuilt._asdict() if done.rebuilt else None,
         "lost": [{"start": part.start, "end": part.stop, "reason": part.error.reason} for part in done.lost],
         "dropped": [part._asdict() for part in done.dropped],
@@ -37,8 +37,8 @@ def repair_lines(done: Repair) -> Iterator[str]:
     result = done.result
     damage = f"damage in {counted(done.damage_count, 'place')}" if done.damage_count else "no damage"
     yield f"{done.file}: {damage}"
-    if done.mended is not None:
-        yield f"  corrected: the byte at {done.mended}, in the first event"
+    if done.corrected is not None:
+        yield f"  corrected: the byte at {done.corrected}, in the first event"
     if done.rebuilt is not None:
         yield f"  rebuilt: the first event, {_rebuilt_text(done.rebuilt)}"
     yield from _shown(

@@ -1,4 +1,4 @@
-"""Changed rows as a table for people, or as CSV."""
+"""Changed rows as a table or as CSV."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _column(data: Any, offsets: Any, pool: Pool) -> Column:
 
 def _padding(offsets: Any, width: int, pool: Pool) -> Column:
     """The spaces that texts lack to a width."""
-    place, _ = pool.place(b" " * width)
+    place, _ = pool.add(b" " * width)
     lengths = np.maximum(width - np.diff(offsets), 0)
     return Column(TEXT, np.full(len(lengths), -place - 1), lengths)
 

@@ -1,4 +1,4 @@
-"""Chunks that are written forward and read backward: on disk, and packed, however large a script gets."""
+"""Compressed chunks on disk, written forward and read backward, for scripts of any size."""
 
 from __future__ import annotations
 

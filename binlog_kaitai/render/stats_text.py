@@ -1,4 +1,4 @@
-"""Statistics for people: totals, a chart over time, tables."""
+"""Statistics as text: totals, a chart over time, tables."""
 
 from __future__ import annotations
 

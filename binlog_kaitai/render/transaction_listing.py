@@ -1,4 +1,4 @@
-"""Transactions: lines of JSON as they are, as a table for people, or as CSV."""
+"""Transactions as lines of JSON, as a table, or as CSV."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def rebuild(stream: BinaryIO) -> Found | None:
     The stream must be seekable; its position changes.
     """
     for following in _followings(stream):
-        fitting = [known for known in known_formats() if _fits(known, following)]
+        fitting = [known for known in known_formats() if _matches(known, following)]
         proven = (found for known in fitting for found in _proven(known, following))
         if (found := next(proven, None)) is not None:
             return found
@@ -165,7 +165,7 @@ _HAVE_LENGTH = frozenset(
 )
 
 
-def _fits(known: KnownFormat, following: _Following) -> bool:
+def _matches(known: KnownFormat, following: _Following) -> bool:
     """Whether a table can decode all events, and leaves room for itself before them."""
     begin = following.stated_begin
     if begin is not None and begin < len(MAGIC) + _size(known):
@@ -319,7 +319,7 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found:
     def rank(draft: _Draft, data: bytes) -> tuple[bool, bool, int]:
         is_next = following.stated_begin in (None, len(MAGIC) + draft.size)
         text = _version(draft.field(data, "server_version"))
-        return is_next, text is not None and draft.known.fits(text), draft.likeness(data)
+        return is_next, text is not None and draft.known.matches(text), draft.likeness(data)
 
     drafts = [_Draft(known, following.is_checksummed) for known in fitting]
     aligned = ((draft, data, end) for draft in drafts for data, end in draft.alignments(following))
@@ -337,7 +337,7 @@ def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[st
     doubtful = []
     values = {name: draft.field(data, name) for name in _FREE}
     text = _version(values["server_version"])
-    if text is None or not draft.known.fits(text):
+    if text is None or not draft.known.matches(text):
         size = len(values["server_version"])
         values["server_version"] = draft.known.version.encode().ljust(size, b"\0")
         doubtful.append("server_version")

@@ -45,7 +45,7 @@ class KnownFormat:
         text = ".".join(map(str, self.since))
         return f"{text}-MariaDB" if self.is_mariadb else text
 
-    def fits(self, server_version: str) -> bool:
+    def matches(self, server_version: str) -> bool:
         """Whether a server of this version writes the table."""
         numbers = version_numbers(server_version)
         if numbers is None or self.is_mariadb != ("mariadb" in server_version.lower()):
@@ -61,7 +61,7 @@ def version_numbers(server_version: str) -> tuple[int, ...] | None:
 
 def known_formats(server_version: str | None = None) -> list[KnownFormat]:
     """All tables, newest first; or those that a server of this version may write."""
-    return [one for one in _KNOWN if server_version is None or one.fits(server_version)]
+    return [one for one in _KNOWN if server_version is None or one.matches(server_version)]
 
 
 def _table(*parts: bytes) -> bytes:

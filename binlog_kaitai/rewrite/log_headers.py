@@ -42,7 +42,7 @@ from binlog_kaitai.rewrite.known_formats import known_formats
 from binlog_kaitai.sources.source import MAGIC
 
 #: No server writes a longer first event.
-_LONGEST_HEAD = 1 << 10
+_LONGEST_HEADER = 1 << 10
 
 _IN_USE = masks.EventHeader.IS_IN_USE
 
@@ -61,7 +61,7 @@ class LogHeader:
         Offset in the damaged log of the event after the first one.
     damage : BinlogError or None
         The damage to them.
-    mended : int or None
+    corrected : int or None
         Offset of the single byte that was corrected.
     rebuilt : Rebuilt or None
         How the first event was rebuilt, if it was.
@@ -72,7 +72,7 @@ class LogHeader:
     data: bytes
     end: int
     damage: BinlogError | None = None
-    mended: int | None = None
+    corrected: int | None = None
     rebuilt: Rebuilt | None = None
     lost: Gap | None = None
 
@@ -115,7 +115,7 @@ def find_log_header(stream: BinaryIO) -> LogHeader:
     head, wrong = _as_it_is(stream)
     if head is not None and wrong is None:
         return head
-    found = _mended(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
+    found = _corrected(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
     if found is None and head is not None and _goes_on_after(head, stream):
         found = LogHeader(head.data, head.end, wrong)  # from an unknown server version
     if found is None:
@@ -172,30 +172,30 @@ def _goes_on_after(head: LogHeader, stream: BinaryIO) -> bool:
     return head.end == size or Search(stream).is_whole(head.end, head.context.layout)
 
 
-def _mended(stream: BinaryIO) -> LogHeader | None:
+def _corrected(stream: BinaryIO) -> LogHeader | None:
     """The start of a log whose first event has a single wrong byte, identified by its checksum.
 
     None if no change of one byte makes the checksum match. A byte does so by chance in about one of 100,000
     cases, and then the result must also be a format description event.
     """
     stream.seek(0)
-    start = read_up_to(stream, _LONGEST_HEAD)
+    start = read_up_to(stream, _LONGEST_HEADER)
     if len(start) < len(MAGIC) + header_length(4) or not start.startswith(MAGIC):
         return None
     size = read_header(start[len(MAGIC) :], 4).len_event
     data = start[: len(MAGIC) + size]
     if not header_length(4) + CHECKSUM_SIZE < size == len(data) - len(MAGIC):
         return None
-    found = [(one, at) for one, at in _neighbours(data) if _is_head(one)]
+    found = [(one, at) for one, at in _neighbours(data) if _is_header(one)]
     if len(found) != 1:
         return None
     data, at = found[0]
     reason = f"{BAD_CHECKSUM}: the byte at {at} is wrong"
     wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
-    return LogHeader(data, len(data), wrong, mended=at)
+    return LogHeader(data, len(data), wrong, corrected=at)
 
 
-def _is_head(data: bytes) -> bool:
+def _is_header(data: bytes) -> bool:
     """Whether this is the start of a version 4 log with a matching checksum."""
     with suppress(BinlogError):
         frame = next(iter(Framer.of_file(io.BytesIO(data))))
@@ -233,8 +233,8 @@ def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> LogHeader | None:
     stream.seek(place)
     frame: Frame | None = None
     with suppress(BinlogError):
-        frame = next(iter(Framer(stream, 4, place, max_event_size=_LONGEST_HEAD)), None)
-    if frame is None or not _is_head(MAGIC + frame.raw):
+        frame = next(iter(Framer(stream, 4, place, max_event_size=_LONGEST_HEADER)), None)
+    if frame is None or not _is_header(MAGIC + frame.raw):
         return None
     lost = None
     if place > len(MAGIC):

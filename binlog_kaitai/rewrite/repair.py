@@ -80,7 +80,7 @@ class Repair:
         Damage found in the damaged log (the first thousand).
     damage_count : int
         Total number of damages.
-    mended : int or None
+    corrected : int or None
         Offset of the single wrong byte of the first event that was corrected.
     rebuilt : Rebuilt or None
         How the first event was rebuilt, if more than one byte was wrong.
@@ -98,7 +98,7 @@ class Repair:
     target: str
     damages: list[BinlogError] = field(default_factory=list)
     damage_count: int = 0
-    mended: int | None = None
+    corrected: int | None = None
     rebuilt: Rebuilt | None = None
     lost: list[Gap] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
@@ -158,12 +158,12 @@ def repair(
     with reading(source.name), source.open() as stream:
         if not stream.seekable():
             raise UsageError("streams cannot be repaired; save the log to a file first", file=source.name)
-        head = _head_of(stream, format_from)
+        head = _header_of(stream, format_from)
     report = scan(source, progress, start=Start(head.data, head.end))
     for damage in report.damages:
         if isinstance(damage, EncryptedError):
             raise damage
-    done = Repair(source.name, target, report.damages, report.damage_count, head.mended, head.rebuilt)
+    done = Repair(source.name, target, report.damages, report.damage_count, head.corrected, head.rebuilt)
     if head.damage is not None:
         done.damages.insert(0, head.damage.at(file=source.name, position=0))
         done.damage_count += 1
@@ -184,7 +184,7 @@ def repair(
     return done
 
 
-def _head_of(stream: BinaryIO, format_from: Source | None) -> LogHeader:
+def _header_of(stream: BinaryIO, format_from: Source | None) -> LogHeader:
     """The start of a log, corrected, or that of another log with the same format."""
     if format_from is not None:
         with reading(format_from.name), format_from.open() as other:
@@ -214,7 +214,7 @@ class _Rebuild:
     def __init__(self, writer: LogWriter, done: Repair, head: LogHeader, *, keep_partial: bool) -> None:
         self._writer = writer
         self._done = done
-        self._head = head
+        self._header = head
         context = head.context
         self._keep_partial = keep_partial
         self._has_gtids = False
@@ -228,14 +228,14 @@ class _Rebuild:
         self._tables = Tables(Definitions())
 
     def run(self, stream: BinaryIO) -> None:
-        for block in BlockReader.of_file(io.BytesIO(self._head.data), self._done.file, prefetches=False):
+        for block in BlockReader.of_file(io.BytesIO(self._header.data), self._done.file, prefetches=False):
             self._take_usable(block)
-        at, lost = self._head.end, self._done.lost
+        at, lost = self._header.end, self._done.lost
         known = [one for one in lost if one.stop > at or one.start >= at]
-        if self._head.lost is not None:
-            lost.insert(0, self._head.lost)
+        if self._header.lost is not None:
+            lost.insert(0, self._header.lost)
             self._close(_LOST)
-        name, context, size = self._done.file, self._head.context, stream.seek(0, io.SEEK_END)
+        name, context, size = self._done.file, self._header.context, stream.seek(0, io.SEEK_END)
         for one in AroundDamage(stream, name, context, at, known=known, prefetches=False):
             if isinstance(one, Block):
                 self._take_usable(one)

@@ -1,1 +1,1 @@
-"""Everything that yields the bytes of a log: files, streams, object stores."""
+"""Sources: everything that yields the bytes of a log, such as files, streams and object stores."""

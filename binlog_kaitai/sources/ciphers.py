@@ -1,4 +1,4 @@
-"""AES as the servers use it, by the package `cryptography`, which is loaded when a log needs it."""
+"""AES in the modes that the servers use, from the package `cryptography`, which is imported when needed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _cipher(key: bytes, mode: str, *arguments: bytes) -> Any:
 
 
 def counter_decryptor(key: bytes, counter_block: bytes) -> Any:
-    """Counter mode, from a counter block on; `update` gives the next bytes."""
+    """Counter mode, starting from a counter block; `update` returns the next bytes."""
     return _cipher(key, "CTR", counter_block).decryptor()
 
 
 def decrypt_chain(key: bytes, vector: bytes, data: bytes | memoryview) -> bytes:
-    """Whole blocks in CBC mode without padding."""
+    """Complete blocks in CBC mode, without padding."""
     return bytes(_cipher(key, "CBC", vector).decryptor().update(data))
 
 

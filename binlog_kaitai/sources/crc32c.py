@@ -1,7 +1,7 @@
-"""CRC-32C (Castagnoli) of pages, all of one length, computed by NumPy for many at a time.
+"""CRC-32C (Castagnoli) of pages of equal length, computed with NumPy for many at a time.
 
-The checksum is linear: each byte contributes a value that depends on the byte and its distance from the end
-alone. Data are cut into blocks; contributions are summed up (XOR) in each block, then over the blocks.
+The checksum is linear: the contribution of each byte depends only on the byte and its distance from the end.
+The data are divided into blocks; contributions are combined (XOR) within each block, then across the blocks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def crc32c(rows: Any) -> Any:
     count, length = rows.shape
     blocks = -(-length // _BLOCK)
     near, far = _near(), _far(blocks)
-    # Zeros at the start do not change the sum, so that they fill up the first block.
+    # Leading zeros do not change the sum, so they pad the first block.
     padded = np.zeros((count, blocks * _BLOCK), dtype=np.uint8)
     padded[:, -length:] = rows
     first = padded.shape[1] - length
@@ -45,7 +45,7 @@ def crc32c(rows: Any) -> Any:
 
 @cache
 def _near() -> Any:
-    """What each value of each byte of a block contributes to the sum at the block's end, a row per byte."""
+    """Contribution of each value of each byte of a block to the sum at the block's end, one row per byte."""
     table = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         table = np.where(table & 1, table >> 1 ^ _POLYNOMIAL, table >> 1)
@@ -57,7 +57,7 @@ def _near() -> Any:
 
 @cache
 def _far(blocks: int) -> Any:
-    """What each value of each byte of the sum of each block contributes to the sum at the end of the data."""
+    """Contribution of each value of each byte of a block's sum to the sum at the end of the data."""
     near = _near()[:_WIDTH]
     tables = [np.arange(256, dtype=np.uint32) << 8 * place for place in range(_WIDTH)]
     rows = [np.concatenate(tables)]

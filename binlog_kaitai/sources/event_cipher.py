@@ -1,10 +1,12 @@
-"""The cipher of MariaDB and Percona Server 5.7, which encrypt each event by itself, in its place.
+"""The cipher of MariaDB and Percona Server 5.7, which encrypts each event separately and in place.
 
-1. `len_event` stays readable, so that events can be separated without a key.
-2. The ciphertext goes from the type code to the event's end, but for the four bytes that `len_event` covers:
-   these lie where the timestamp was.
-3. It is AES-CBC. The initialization vector is the nonce and the event's offset; Percona Server encrypts that
-   once more. What is left after the last whole block is XORed with the encrypted vector.
+1. `len_event` is not encrypted, so events can be framed without a key.
+2. The ciphertext extends from the type code to the end of the event, except for the four bytes of
+`len_event`,
+   whose ciphertext is stored in place of the timestamp.
+3. It is AES-CBC. The initialization vector is the nonce and the event's offset; Percona Server encrypts it
+once
+   more. The bytes after the last complete block are XORed with the encrypted vector.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from binlog_kaitai.sources.event_kernels import collect_blocks, find_events, put
 HEADER = header_length(4)
 SIZE, WIDTH = header_offset("len_event"), header_width("len_event")
 TYPE, NEXT = header_offset("type_code"), header_offset("next_position")
-#: What is encrypted begins with the type code; its first block holds the rest of the header.
+#: The ciphertext begins with the type code; its first block contains the rest of the header.
 HEAD = TYPE + BLOCK
 _ROW = np.dtype("V16")
 
@@ -36,23 +38,23 @@ _ROW = np.dtype("V16")
 KNOWN = np.zeros(256, dtype=np.bool_)
 KNOWN[[int(kind) for kind in EventType if kind]] = True
 
-#: So many events are tried to see whether a key is right.
+#: Number of events to decrypt when testing a key.
 _TRIED = 16
 
 
 class EventCipher:
-    """Decrypts the events of one log.
+    """Decrypts the events of a log.
 
     Parameters
     ----------
     key
         The log's key.
     nonce
-        That of START_ENCRYPTION.
+        The nonce of START_ENCRYPTION.
     is_percona
-        Percona Server wrote the log.
+        Whether Percona Server wrote the log.
     is_checksummed
-        Events end with a CRC32, of what is not encrypted.
+        Whether events end with a CRC32, which covers the plaintext.
     """
 
     def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool, is_checksummed: bool) -> None:
@@ -63,7 +65,7 @@ class EventCipher:
         self._is_checksummed = is_checksummed
 
     def vectors(self, positions: Any) -> Any:
-        """The initialization vectors of events at some offsets: a row (uint8) for each."""
+        """Initialization vectors of events at the given offsets, one row (uint8) per event."""
         made = np.empty((len(positions), BLOCK), dtype=np.uint8)
         made[:, : len(self._nonce)] = self._nonce
         made[:, len(self._nonce) :] = (positions & POSITION_MASK).astype("<u4").view(np.uint8).reshape(-1, 4)
@@ -82,14 +84,14 @@ class EventCipher:
         return plain[:, 0], nexts
 
     def decrypt(self, data: Any, base: int, starts: Any, sizes: Any) -> None:
-        """Decrypt whole events in place.
+        """Decrypt complete events in place.
 
         Parameters
         ----------
         data
-            Bytes of the file (uint8), `base` bytes into it, and a block to spare; see `with_room`.
+            Bytes of the file (uint8) from offset `base` on, followed by a spare block; see `with_room`.
         starts, sizes
-            Of the events in `data`, in bytes (int64).
+            Start and size of the events in `data`, in bytes (int64).
         """
         blocks = np.empty(int(((sizes - TYPE) // BLOCK).sum()) * BLOCK, dtype=np.uint8)
         made = np.empty(len(starts) * BLOCK, dtype=np.uint8)
@@ -100,7 +102,7 @@ class EventCipher:
         put_blocks.run(data, starts, sizes, blocks, plain, vectors, masks)
 
     def decrypt_head(self, data: bytes, position: int) -> bytes:
-        """The first `HEAD` bytes of an event that begins at an offset."""
+        """The first `HEAD` bytes of an event at an offset."""
         array = with_room(data[:HEAD])
         self.decrypt(array, position, np.zeros(1, dtype=np.int64), np.array([HEAD]))
         return bytes(array[:HEAD])
@@ -110,7 +112,7 @@ class EventCipher:
         return decrypt_chain(self._key, previous, data)
 
     def decrypt_rest(self, position: int, data: bytes) -> bytes:
-        """What is left of an event after its whole blocks."""
+        """The bytes of an event after its complete blocks."""
         mask = self._encrypted(self.vectors(np.array([position]))).tobytes()
         return bytes(one ^ other for one, other in zip(data, mask, strict=False))
 
@@ -134,7 +136,7 @@ class EventCipher:
         types, nexts = self.headers(array, offsets, base)
         known = KNOWN[types]
         is_sure = known & ((nexts == 0) | (nexts == ((offsets + sizes + base) & POSITION_MASK)))
-        # In relay logs positions are another log's; there, two headers have to fit each other.
+        # In relay logs, positions refer to another log, so two headers must be consistent instead.
         followed = np.flatnonzero(known & (offsets + sizes + HEAD <= len(array)))
         if len(followed):
             after = (offsets + sizes)[followed]
@@ -145,7 +147,7 @@ class EventCipher:
         return int(offsets[sure[0]]) if len(sure) else None
 
     def is_right_for(self, data: bytes, position: int) -> bool:
-        """Whether the first events of what is encrypted make sense; they do if there are none."""
+        """Whether the first encrypted events decrypt to valid headers; True if there are none."""
         if len(data) < HEAD or self.find_header(data, len(data), position, 1 << 62) is not None:
             return True
         starts, sizes = walk(data)
@@ -156,7 +158,7 @@ class EventCipher:
         return any(map(self.has_checksum, [plain] * len(starts), starts.tolist(), ends.tolist()))
 
     def has_checksum(self, plain: Any, begin: int, end: int) -> bool:
-        """Whether a decrypted event has a checksum that fits it."""
+        """Whether a decrypted event has a correct checksum."""
         stored = int.from_bytes(plain[end - CHECKSUM_SIZE : end].tobytes(), "little")
         return self._is_checksummed and crc32(plain[begin : end - CHECKSUM_SIZE]) == stored
 
@@ -172,20 +174,20 @@ def words(data: Any, offsets: Any) -> Any:
 
 
 def _windows(data: Any, kind: Any) -> Any:
-    """A value of some type at every offset of an array; these overlap."""
+    """Overlapping values of a type at every offset of an array."""
     dtype = np.dtype(kind)
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype=dtype, buffer=data, strides=(1,))
 
 
 def with_room(data: bytes) -> Any:
-    """Bytes as a writable array, with a spare block after them."""
+    """Bytes as a writable array, followed by a spare block."""
     made = np.empty(len(data) + BLOCK, dtype=np.uint8)
     made[: len(data)] = np.frombuffer(data, dtype=np.uint8)
     return made
 
 
 def walk(data: Any) -> tuple[Any, Any]:
-    """Begins and sizes (int64) of the whole events at the start of bytes, by their lengths."""
+    """Start and size (int64) of the complete events at the beginning of the bytes, by their lengths."""
     starts = np.empty(len(data) // HEADER + 2, dtype=np.int64)
     count = find_events.run(np.frombuffer(data, dtype=np.uint8), starts)
     return starts[:count].copy(), np.diff(starts[: count + 1])

@@ -1,8 +1,8 @@
-"""A log whose events are encrypted one by one, as a plain stream that can seek.
+"""Decrypts a log with individually encrypted events into a seekable plaintext stream.
 
-Reading goes from event to event by their lengths, which are checked against the decrypted headers. Where a
-length is wrong, and after a jump into the middle of the log, the next event is found by decrypting, at every
-offset, what may be a header.
+Reading proceeds from event to event by their lengths, which are checked against the decrypted headers. If a
+length is wrong, and after a seek into the middle of the log, the next event is found by decrypting possible
+headers at every offset.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from binlog_kaitai.sources.event_cipher import (
 )
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
 
-#: So many headers have to make sense where a length cannot be proved.
+#: Number of consecutive valid headers required if a length cannot be proved.
 _FOLLOWING = 3
 
-#: Up to what distance reading on is preferred to searching, how far before the wanted offset a search begins,
-#: and how much of the log is searched at a time, in bytes.
+#: Distance up to which reading on is preferred to searching; how far before the requested offset a search
+#: begins; and how much of the log is searched at a time, in bytes.
 _NEAR, _SEARCHED_BACK, _WINDOW = 1 << 20, (1 << 16, 1 << 20, 1 << 24), 1 << 18
 
 
 class _Open(NamedTuple):
-    """An event that is decrypted piece by piece: its bounds, and the ciphertext of the last block."""
+    """An event that is decrypted piece by piece: its range, and the ciphertext of the last block."""
 
     begin: int
     end: int
@@ -48,23 +48,23 @@ class _Open(NamedTuple):
 
 
 class EventStream(Layer):
-    """The plain bytes of a log whose events are encrypted one by one.
+    """The plaintext of a log with individually encrypted events.
 
     Parameters
     ----------
     raw
-        The log, behind `head` and `peeked`.
+        The log, after `head` and `peeked`.
     head
-        What is not encrypted.
+        The unencrypted start of the log.
     """
 
     def __init__(self, raw: BinaryIO, head: bytes, peeked: bytes, cipher: EventCipher) -> None:
         super().__init__(raw)
         self._head = head
         self._cipher = cipher
-        self._marks = [len(head)]  # offsets where events begin, one now and then
-        self._next = len(head)  # offset of what is decrypted next
-        self._rest = peeked  # what was read of that
+        self._marks = [len(head)]  # known event offsets, at intervals
+        self._next = len(head)  # offset to decrypt next
+        self._rest = peeked  # bytes read from there
         self._open: _Open | None = None
         self._has_moved = False
         self._size = LEAST_CHUNK
@@ -84,7 +84,7 @@ class EventStream(Layer):
         return self._raw.seek(0, io.SEEK_END)
 
     def _go_to(self, position: int) -> None:
-        """Go to the beginning of an event, at or before an offset."""
+        """Go to the start of an event at or before an offset."""
         if not self.seekable():
             raise io.UnsupportedOperation("the stream cannot seek")
         begin = self._marks[bisect_right(self._marks, position) - 1]
@@ -101,7 +101,7 @@ class EventStream(Layer):
         self._size = LEAST_CHUNK
 
     def _step(self) -> tuple[int, bytes | memoryview]:
-        """The next bytes, decrypted, and their offset; none at the end."""
+        """The next decrypted bytes, and their offset; empty at the end."""
         if self._has_moved:
             self._raw.seek(self._next + len(self._rest))
             self._has_moved = False
@@ -119,7 +119,7 @@ class EventStream(Layer):
         return start, plain
 
     def _events(self, data: bytes, *, is_end: bool) -> bytes | memoryview | None:
-        """The whole events at the start of bytes; None where there is none, and one is opened."""
+        """The complete events at the start of the bytes; None if there is none and a long one was opened."""
         base = self._next
         starts, sizes = walk(data)
         if len(starts):
@@ -131,7 +131,7 @@ class EventStream(Layer):
                     insort(self._marks, base)
                 return memoryview(plain)[: int(starts[count - 1] + sizes[count - 1])]
         if len(data) < HEAD:
-            # Of a header that is not whole nothing can be decrypted: less than a header is shown.
+            # An incomplete header cannot be decrypted, so fewer bytes than a header are returned.
             return data[: HEADER - 1] if is_end else b""
         if not data[:HEADER].strip(b"\0"):
             return data[: len(data) - len(data.lstrip(b"\0"))]
@@ -142,19 +142,20 @@ class EventStream(Layer):
         return None
 
     def _size_up_to_next(self, base: int) -> int:
-        """How many bytes there are from an event on, whose length is wrong, up to the next, or to the end."""
+        """Number of bytes from an event with a wrong length to the next event, or to the end."""
         if not self.seekable():
             return 1 << 62
         found = self._search(base + 1, None)
         return (self._find_size() if found is None else found) - base
 
     def _count_credible(self, plain: Any, base: int, starts: Any, sizes: Any) -> int:
-        """How many of some events, from the first on, are as long as they say."""
+        """Number of events, from the first on, whose lengths are correct."""
         types, nexts = plain[starts + TYPE], words(plain, starts + NEXT)
         ends = ((starts + sizes + base) & POSITION_MASK).astype(np.uint32)
         known = KNOWN[types]
         is_exact = known & (nexts == ends)
-        # MariaDB from 11.4 on writes no positions inside a transaction; a relay log has another server's.
+        # MariaDB from 11.4 on writes no positions inside transactions; a relay log has another server's
+        # positions.
         goes_on = known[1:] & ((nexts[1:] == 0) | (nexts[1:] == nexts[:-1] + sizes[1:].astype(np.uint32)))
         is_credible = is_exact.copy()
         is_credible[:-1] |= is_exact[1:] | goes_on
@@ -166,7 +167,7 @@ class EventStream(Layer):
         return len(starts)
 
     def _is_credible(self, data: bytes, size: int) -> bool:
-        """The same of an event that is not whole yet."""
+        """Like `_count_credible`, for an incomplete event."""
         array, place = np.frombuffer(data, dtype=np.uint8), np.zeros(1, dtype=np.int64)
         types, nexts = self._cipher.headers(array, place, self._next)
         end = self._next + size
@@ -210,7 +211,7 @@ class EventStream(Layer):
         return None
 
     def _piece(self, data: bytes, *, is_end: bool) -> bytes:
-        """The next piece of the event that is open."""
+        """The next piece of the open event."""
         assert self._open is not None
         begin, end, previous = self._open
         left = end - self._next
@@ -231,6 +232,6 @@ class EventStream(Layer):
         if is_last:
             rest = self._cipher.decrypt_rest(begin, rest)
         elif not is_end:
-            rest = b""  # comes with what is read next
+            rest = b""  # returned with the bytes read next
         self._open = None if is_last or is_end else _Open(begin, end, previous)
         return head + plain + rest

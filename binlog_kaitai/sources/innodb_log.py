@@ -1,9 +1,9 @@
-"""Logs that MariaDB keeps inside InnoDB (`binlog_storage_engine=innodb`), as logs of version 4.
+"""Reads logs that MariaDB stores inside InnoDB (`binlog_storage_engine=innodb`) as logs of version 4.
 
-What is made of a file: the magic, a format description, and the events of the groups whose commit records
-begin in it, in their order. The format description is ours, since such files have none: it has the flag for
-artificial events and says that events have no checksums. Those of the pages are verified.
-Offsets are those in the log that is made; errors name file, page and record, too.
+A file yields the magic, a format description, and the events of the groups whose commit records begin in it,
+in order. The format description is constructed, because such files contain none: it has the flag of
+artificial events and declares events without checksums. The checksums of the pages are verified. Offsets
+refer to the resulting log; errors also name file, page and record.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from binlog_kaitai.sources.innodb_pages import (
 )
 from binlog_kaitai.sources.layer import Layer
 
-#: The format description: MariaDB's table of lengths, no checksums, and otherwise as little as possible.
+#: The format description: MariaDB's table of post-header lengths, no checksums, and otherwise minimal.
 FORMAT = bytes.fromhex(
     "00000000 0f 00000000 fc000000 00010000 2000"
     f"0400 {b'12.3.0-MariaDB-ibb'.ljust(50, bytes(1)).hex()} 00000000 13"
@@ -42,23 +42,23 @@ FORMAT = bytes.fromhex(
     f"00000a0a0a0000000000000a0a0a{'00' * 118}00041304000d0808080a0a0a 00 5830e52d"
 )
 
-#: What a file begins with.
+#: The first bytes of a file.
 _START = MAGIC + FORMAT
 
 _HEADER = header_length(4)
 
 _Head = TypeVar("_Head", InnodbLog.CommitHead, InnodbLog.OobHead)
 
-#: More than the head of any record takes, in bytes.
+#: Maximum size of the header of a record, in bytes.
 _MOST_HEAD = 128
 
-#: As much is joined before it is handed out, and as far apart are places to begin reading at, in bytes.
+#: Number of bytes joined before they are returned, and distance between the offsets where reading can start.
 _CHUNK, _STEP = 1 << 18, 1 << 20
 
-#: As much is unpacked, or read from a pipe, if the header does not say that the file is longer, in bytes.
+#: Bytes to decompress, or to read from a pipe, unless the header states that the file is longer.
 _USUAL_SIZE = 1 << 30
 
-#: A commit record without out-of-band records begins so: with the number 0.
+#: First byte of a commit record without out-of-band records: the number 0.
 _NO_RECORDS = b"\0"
 
 
@@ -68,9 +68,9 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
     Parameters
     ----------
     raw
-        The file, behind `start`; one that is slow to seek, or cannot, is copied to a temporary file.
+        The file, after `start`; a file that is slow to seek, or not seekable, is copied to a temporary file.
     beside
-        Opens the files of other numbers of the series.
+        Opens the files of other numbers in the series.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
 
 
 def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
-    """A temporary file with the bytes of one, which is closed."""
+    """A temporary copy of a file, which is closed."""
 
     header_bytes = read_up_to(raw, HEADER_SIZE - len(start), start)
     header = read_header(header_bytes)
@@ -205,7 +205,7 @@ class InnodbStream(Layer):
         return min(begin, self._next)
 
     def _join(self) -> bytes:
-        """The next bytes; none at the end, or where damage begins."""
+        """The next bytes; empty at the end, or where damage begins."""
         parts: list[bytes] = []
         size = 0
         try:
@@ -223,7 +223,7 @@ class InnodbStream(Layer):
         return b"".join(parts)
 
     def _find_size(self) -> int:
-        """The size of what can be made."""
+        """The size of the bytes that can be read."""
         position = self._next
         while self._size is None:
             try:
@@ -237,7 +237,7 @@ class InnodbStream(Layer):
 def groups(series: Series, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple[int | None, bytes]]:
     """The events of the groups whose commit records begin in a file, piece by piece.
 
-    With the first piece of each group comes the offset of the record, with others None.
+    The first piece of each group comes with the offset of the record, others with None.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def groups(series: Series, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple
     Raises
     ------
     DamagedError
-        A page or a record is damaged, or one that a group needs is not there.
+        A page or a record is damaged, or a record that a group needs is missing.
     """
     while (chunk := cursor.next()) is not None:
         is_whole = chunk.is_last and not chunk.is_continuation
@@ -275,7 +275,7 @@ def groups(series: Series, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple
 
 
 def _skip(series: Series, cursor: Cursor, first: Chunk) -> bool:
-    """Go behind a record that has no events of this file; False if it has no end in it."""
+    """Skip a record without events of this file; returns False if it has no end in it."""
     chunk: Chunk | None = first
     while chunk is not None and (not chunk.is_last or chunk.kind != first.kind):
         chunk = cursor.next()
@@ -320,23 +320,23 @@ class _Node(NamedTuple):
 
 
 def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[bytes]:
-    """The bytes of the out-of-band records of a group, in their order.
+    """The bytes of the out-of-band records of a group, in order.
 
     Parameters
     ----------
     last
         The root of the last tree.
     count
-        How many records there are.
+        Number of records.
     what
-        The commit record, for errors.
+        The commit record, for error messages.
 
     Raises
     ------
     DamagedError
-        A record is damaged, or not there, or they are not all of the group.
+        A record is damaged or missing, or the records do not form the complete group.
     """
-    # To visit, last first: a place with whether it is reached by left children alone, or a node to hand out.
+    # The stack: offsets, with a flag if reached through left children only, or nodes to return.
     stack: list[_Node | tuple[Place, bool, int]] = [(last, True, count)]
     next_index = 0
     while stack:
@@ -350,7 +350,7 @@ def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[
             continue
         place, is_leftmost, above = top
         node, left, right = _node(series, place, what)
-        # Numbers grow in the order of reading: no records refer to each other in a circle.
+        # Numbers increase in reading order, so records cannot refer to each other in a cycle.
         if node.number >= above:
             raise FramingError(f"{what}: the {node.name} is number {node.number}, not one below {above}")
         stack.append(node)

@@ -1,4 +1,4 @@
-"""The pages of MariaDB's logs inside InnoDB, and the chunks on them, over the files of a series."""
+"""The pages of MariaDB's logs inside InnoDB, and the chunks on them, across the files of a series."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Beside = Callable[[int], "BinaryIO | None"]
 
 
 class Place(NamedTuple):
-    """Where a chunk begins: the number of the file, and an offset in it."""
+    """The location of a chunk: the number of the file, and an offset in it."""
 
     file: int
     offset: int
@@ -57,13 +57,13 @@ class Chunk(NamedTuple):
     Attributes
     ----------
     kind : int
-        What the record is, one of `Kind` or unknown.
+        The type of the record, one of `Kind` or unknown.
     is_continuation, is_last : bool
-        It is not the first, or is the last chunk of its record.
+        Whether it is not the first chunk of its record; whether it is the last.
     data : bytes
-        The part.
+        The content.
     place : Place
-        Where it is.
+        Its location.
     """
 
     kind: int
@@ -74,12 +74,12 @@ class Chunk(NamedTuple):
 
 
 class LogFile:
-    """One file of a series.
+    """A file of a series.
 
     Parameters
     ----------
     raw
-        A stream that can seek.
+        A seekable stream.
 
     Raises
     ------
@@ -98,12 +98,12 @@ class LogFile:
         self.page(0)
 
     def page(self, number: int) -> bytes | None:
-        """A page, verified; None after the last one.
+        """A verified page; None after the last one.
 
         Raises
         ------
         DamagedError
-            The page is damaged, or cut off.
+            The page is damaged or truncated.
         """
         first = number - number % _RUN
         if first in self._runs:
@@ -128,16 +128,16 @@ class LogFile:
         return page
 
     def name(self, page: int) -> str:
-        """What errors call a page."""
+        """The name of a page in errors."""
         return f"page {page} (offset {page * self.page_size}) of log {self.number}"
 
     def check_empty_from(self, place: Place) -> None:
-        """Make sure that nothing follows the end of the data.
+        """Check that nothing follows the end of the data.
 
         Raises
         ------
         DamagedError
-            Something does, which would be lost.
+            Data follows that would be lost.
         """
         if self._zeros is not None and place.offset >= self._zeros:
             return
@@ -167,7 +167,7 @@ class LogFile:
         self.raw.close()
 
     def _read(self, first: int) -> tuple[bytes, list[int]]:
-        """Some pages, and what the checksums of the whole ones should be."""
+        """Several pages, and the expected checksums of the complete ones."""
         self.raw.seek(first * self.page_size)
         data = read_up_to(self.raw, _RUN * self.page_size)
         count = len(data) // self.page_size
@@ -178,7 +178,7 @@ class LogFile:
 
 
 def read_header(data: bytes) -> InnodbLog.FileHeader:
-    """The header that a file begins with.
+    """The header of a file.
 
     Raises
     ------
@@ -202,14 +202,14 @@ def read_header(data: bytes) -> InnodbLog.FileHeader:
 
 
 class Series:
-    """The files of one server, as far as they are there.
+    """The existing files of one server.
 
     Parameters
     ----------
     raw
-        One of the files, which can seek.
+        A seekable file of the series.
     beside
-        Opens the others.
+        Opens the other files.
     """
 
     def __init__(self, raw: BinaryIO, beside: Beside | None = None) -> None:
@@ -220,12 +220,12 @@ class Series:
         self._files: dict[int, LogFile | None] = {own.number: own}
 
     def file(self, number: int) -> LogFile | None:
-        """One of the files; None if it is not there.
+        """A file of the series; None if it does not exist.
 
         Raises
         ------
         DamagedError
-            It is another one than its name says, or its header is damaged.
+            Its number differs from its name, or its header is damaged.
         """
         if number not in self._files:
             try:
@@ -245,12 +245,12 @@ class Series:
 
 
 class Cursor:
-    """Goes from chunk to chunk.
+    """Steps from chunk to chunk.
 
     Parameters
     ----------
     place
-        Where to begin.
+        Where to start.
     """
 
     def __init__(self, series: Series, place: Place) -> None:
@@ -310,12 +310,12 @@ class Cursor:
             return Chunk(code & ~(_IS_CONTINUATION | _IS_LAST), *flags, page[begin : begin + size], place)
 
     def is_at_end_of_file(self) -> bool:
-        """Whether the file ends here, and not only its data."""
+        """Whether the file ends here, not only its data."""
         file = self._series.file(self.file)
         return file is None or file.page(self.offset // file.page_size) is None
 
     def go_to_next_file(self) -> bool:
-        """Go to the first page with data of the next file; False if it is not there."""
+        """Go to the first page with data in the next file; returns False if the file does not exist."""
         file = self._series.file(self.file + 1)
         if file is None:
             return False
@@ -324,12 +324,12 @@ class Cursor:
 
 
 def record(cursor: Cursor, first: Chunk) -> Iterator[bytes]:
-    """The bytes of a record, chunk by chunk, also those in the next file.
+    """The bytes of a record, chunk by chunk, including those in the next file.
 
     Raises
     ------
     DamagedError
-        The record is not whole.
+        The record is incomplete.
     """
     yield first.data
     chunk: Chunk | None = first
@@ -352,6 +352,6 @@ def record(cursor: Cursor, first: Chunk) -> Iterator[bytes]:
 
 
 def name(chunk: Chunk) -> str:
-    """What errors call a record, by its first chunk."""
+    """The name of a record in errors, from its first chunk."""
     known = Kind(chunk.kind).name.upper() if chunk.kind in list(Kind) else f"type {chunk.kind}"
     return f"{known} record at offset {chunk.place.offset} of log {chunk.place.file}"

@@ -1,4 +1,4 @@
-"""The files in which servers keep their keys."""
+"""Reads the files in which servers store their keys."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from binlog_kaitai.core.grammar import KeyringFile, parse_structure, sizes
 from binlog_kaitai.errors import BinlogError, SourceError, reading
 from binlog_kaitai.sources.ciphers import KEY_LENGTHS, bytes_to_key, decrypt_chain, stretched_key
 
-#: What keyring_file XORs its keys with (`obfuscate_str`, plugin/keyring/common/keyring_key.cc).
+#: The constant that keyring_file XORs its keys with (`obfuscate_str`, plugin/keyring/common/keyring_key.cc).
 _OBFUSCATION = b"*305=Ljt0*!@$Hnm(*-9-w;:"
 
-#: What `openssl enc` writes before a salt of 8 bytes.
+#: The prefix that `openssl enc` writes before a salt of 8 bytes.
 _SALTED, _SALT_SIZE, _BLOCK = b"Salted__", 8, 16
 
 #: Values of file_key_management_digest; the first is the default, and the only one before MariaDB 12.0.
@@ -24,12 +24,12 @@ _DIGESTS = ("sha1", "sha224", "sha256", "sha384", "sha512")
 #: Rounds of `openssl enc -pbkdf2` without `-iter`.
 _ROUNDS = 10_000
 
-#: The server reads so much of a file with a secret, in bytes.
+#: Maximum number of bytes that the server reads from a file with a secret.
 _LONGEST_SECRET = 256
 
 _LINE = re.compile(r"([0-9]+)\s*;\s*([0-9A-Fa-f]+)\s*")
 
-#: A name and the key, as often as the file has it.
+#: Pairs of name and key, in file order.
 Entries = list[tuple[str, bytes]]
 
 
@@ -39,7 +39,7 @@ def read_keyring(path: str) -> Entries:
     Raises
     ------
     SourceError
-        It cannot be read, or is no such file.
+        The file cannot be read, or is not a keyring.
     """
     with reading(path):
         data = Path(path).read_bytes()
@@ -48,7 +48,7 @@ def read_keyring(path: str) -> Entries:
         try:
             return [(one["data_id"], bytes.fromhex(one["data"])) for one in json.loads(data)["elements"]]
         except (ValueError, TypeError, KeyError):
-            # The cause would show the file's content.
+            # The cause would reveal the content of the file.
             reason = "not a keyring: neither component_keyring_file nor keyring_file wrote it"
             raise SourceError(reason, file=path) from None
 
@@ -71,17 +71,17 @@ def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
     Parameters
     ----------
     secret
-        What the file is encrypted with, as `file_key_management_filekey` takes it: the text, or ``FILE:`` and
-        the path of a file with it.
+        The secret that the file is encrypted with, as for `file_key_management_filekey`: the text, or
+        ``FILE:`` and the path of a file that contains it.
     rounds
         Value of `file_key_management_use_pbkdf2`.
 
     Raises
     ------
     SourceError
-        It cannot be read, or is no such file, or the secret is not its.
+        The file cannot be read, is not a key file, or the secret is wrong.
     EncryptedError
-        The package that decrypts it is not installed.
+        The package required for decryption is not installed.
     """
     with reading(path):
         data = Path(path).read_bytes()
@@ -106,7 +106,7 @@ def _secret_of(given: str) -> bytes:
 
 
 def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes]:
-    """What the file may hold: by each way to make a key of the secret."""
+    """The possible contents of the file, one for each way to derive a key from the secret."""
     salt, sealed = data[len(_SALTED) :][:_SALT_SIZE], data[len(_SALTED) + _SALT_SIZE :]
     if len(sealed) % _BLOCK or not sealed:
         return
@@ -121,7 +121,7 @@ def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes
 
 
 def _entries(data: bytes) -> Entries | None:
-    """The keys of a plain file; None if it is no such file."""
+    """The keys of an unencrypted file; None if it is not a key file."""
     found: Entries = []
     try:
         lines = data.decode("ascii", "strict").splitlines()

@@ -1,6 +1,6 @@
-"""Where the keys of encrypted logs come from: keyrings, key files, options, the environment.
+"""Finds the keys of encrypted logs: in keyrings, key files, options, and the environment.
 
-Keys are read when a log needs one, and not kept.
+Keys are read when a log needs one, and are not cached.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from binlog_kaitai.core.filters import whole_number
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.ciphers import KEY_LENGTHS
 
-#: Environment variables that every process looks at, after what it was given.
+#: Environment variables that every process uses, after the keys given to it.
 KEYRING, KEYS = "BINLOG_KAITAI_KEYRING", "BINLOG_KAITAI_KEYS"
 KEY_FILE, SECRET = "BINLOG_KAITAI_KEY_FILE", "BINLOG_KAITAI_KEY_FILE_SECRET"
 ROUNDS = "BINLOG_KAITAI_KEY_FILE_PBKDF2"
@@ -25,7 +25,7 @@ Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 @dataclass(frozen=True)
 class Keys:
-    """Where to look for keys; :meth:`of` makes it. Can be pickled only if it holds no key itself.
+    """Where to find keys, created by :meth:`of`. Can be pickled only if it contains no key itself.
 
     Attributes
     ----------
@@ -52,26 +52,27 @@ class Keys:
         key_file_secret: str | None = None,
         key_file_pbkdf2: int | None = None,
     ) -> Keys:
-        """Say where keys are.
+        """Specify where keys are.
 
         Parameters
         ----------
         keyring
-            File or files with a MySQL server's keyring.
+            Keyring file or files of a MySQL server.
         key
-            Keys themselves by their ids, as bytes or in hexadecimal digits; or texts ``ID=HEX``. MariaDB's
-            key for logs has the id ``1``, or ``1:VERSION`` where it has several versions.
+            Keys by id, as bytes or in hexadecimal; or strings ``ID=HEX``. MariaDB's key for logs has the id
+            ``1``, or ``1:VERSION`` if it has several versions.
         key_file
             File or files of MariaDB's file_key_management.
         key_file_secret
-            What the key file is encrypted with: the text, or ``FILE:`` and the path of a file that has it.
+            The secret that the key file is encrypted with: the text, or ``FILE:`` and the path of a file with
+            it.
         key_file_pbkdf2
             Value of `file_key_management_use_pbkdf2`, if that is set.
 
         Raises
         ------
         UsageError
-            A key is not one.
+            A key is invalid.
         """
         pairs = key.items() if isinstance(key, Mapping) else map(_pair, _several(key))
         values = tuple((str(name), _key(str(name), value)) for name, value in pairs)
@@ -79,7 +80,7 @@ class Keys:
 
     @classmethod
     def of_environment(cls) -> Keys:
-        """What the environment variables say."""
+        """The keys specified by the environment variables."""
         look = os.environ.get
         rounds = look(ROUNDS)
         return cls.of(
@@ -91,12 +92,12 @@ class Keys:
         )
 
     def find(self, *names: str) -> list[bytes]:
-        """All different keys that have one of these ids here.
+        """All distinct keys that have one of the ids.
 
         Raises
         ------
         SourceError
-            A file with keys cannot be read.
+            A keyring or key file cannot be read.
         """
         wanted = [key for name, key in self._entries() if name in names]
         return list(dict.fromkeys(key for key in wanted if len(key) in KEY_LENGTHS))
@@ -124,13 +125,13 @@ _of_process = _NONE
 
 
 def use(keys: Keys | None) -> None:
-    """Where this process looks for keys when a log comes without its own."""
+    """Set where this process finds keys for logs without their own."""
     global _of_process
     _of_process = keys or _NONE
 
 
 def find_keys(given: Keys | None, *names: str) -> list[bytes]:
-    """The keys with one of these ids: of those given with the log, else the process, then the environment."""
+    """The keys with one of these ids: from those given with the log, the process, or the environment."""
     found = (given or _of_process).find(*names)
     return found + [key for key in Keys.of_environment().find(*names) if key not in found]
 
@@ -152,7 +153,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _key(name: str, value: str | bytes) -> bytes:
-    # Errors name the id alone.
+    # Errors contain only the id.
     if isinstance(value, str):
         value = bytes.fromhex(value) if re.fullmatch(r"([0-9A-Fa-f]{2})+", value) else b""
     if len(value) not in KEY_LENGTHS:

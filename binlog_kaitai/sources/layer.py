@@ -1,4 +1,4 @@
-"""A stream whose bytes are made of those of another one: decrypted, or unpacked."""
+"""Streams computed from other streams, by decryption or decompression."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, BinaryIO
 
 from binlog_kaitai.errors import BinlogError, DamagedError
 
-#: A stream that is read on gets chunks of growing size, in bytes: a log's header costs little.
+#: Chunks of sequentially read streams grow, in bytes, so that reading a log's header costs little.
 LEAST_CHUNK, MOST_CHUNK = 64 << 10, 1 << 20
 
 
 class Layer(io.RawIOBase):
-    """The base of such streams; a subclass makes chunks and knows the size.
+    """The base class of such streams; subclasses produce chunks and know the size.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Layer(io.RawIOBase):
 
     @property
     def never_waits(self) -> bool:
-        """Whether reading never waits for somebody to write."""
+        """Whether reading never waits for a writer."""
         return is_regular_file(self._raw)
 
     def readable(self) -> bool:
@@ -57,7 +57,7 @@ class Layer(io.RawIOBase):
         return self._at
 
     def readinto(self, room: Any) -> int:
-        """Fill the buffer with what the chunk at hand has."""
+        """Fill the buffer from the current chunk."""
         view = memoryview(room).cast("B")
         if not len(view) or not self._has_next():
             return 0
@@ -99,13 +99,13 @@ class Layer(io.RawIOBase):
         super().close()
 
     def _has_next(self) -> bool:
-        """Have the byte at the current position in the chunk; False at the end."""
+        """Load the chunk with the byte at the current position; False at the end."""
         if not self._start <= self._at < self._start + len(self._chunk):
             self._start, self._chunk = self._load(self._at)
         return self._start <= self._at < self._start + len(self._chunk)
 
     def _load(self, position: int) -> tuple[int, memoryview]:
-        """A chunk with the byte at a position, and where it begins; an empty one at the end."""
+        """A chunk with the byte at a position, and its start; empty at the end."""
         raise NotImplementedError
 
     def _find_size(self) -> int:
@@ -126,7 +126,7 @@ class Refused(io.RawIOBase):
         return self._raw.seekable()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        # Readers go to the start before they read.
+        # Readers seek to the start before they read.
         if (offset, whence) != (0, io.SEEK_SET):
             raise self._error
         return 0
@@ -144,7 +144,7 @@ class Refused(io.RawIOBase):
 
 
 class Preceded(io.RawIOBase):
-    """A stream that cannot seek, after bytes that were already taken from it."""
+    """A stream that is not seekable, preceded by bytes already read from it."""
 
     def __init__(self, start: bytes, raw: BinaryIO) -> None:
         self._begin, self._raw = start, raw

@@ -1,7 +1,8 @@
-"""Logs that MariaDB (encrypt_binlog) or Percona Server 5.7 encrypted, as the server sends them.
+"""Reads encrypted logs of MariaDB (encrypt_binlog) and Percona Server 5.7, in the form that the server sends.
 
-The format description and START_ENCRYPTION stand in plain, every event after them is encrypted. A server that
-sends such a log to a client decrypts the events and marks START_ENCRYPTION as ignorable. So does this.
+The format description and START_ENCRYPTION are not encrypted; all following events are. When a server sends
+such a log to a client, it decrypts the events and flags START_ENCRYPTION as ignorable. This module does the
+same.
 """
 
 from __future__ import annotations
@@ -30,23 +31,23 @@ from binlog_kaitai.sources.layer import LEAST_CHUNK, Refused
 _HEADER = header_length(4)
 _FLAGS, _FLAGS_WIDTH = header_offset("flags"), header_width("flags")
 
-#: Longer events are not at the start of a log, in bytes.
+#: Maximum size of events at the start of a log, in bytes.
 _LONGEST_FORMAT = 1 << 14
 
 
 class Begin(NamedTuple):
-    """What a log says of its encryption.
+    """The encryption parameters of a log.
 
     Attributes
     ----------
     key_ids : tuple of str
-        What the key may be called, the exact name first.
+        Possible ids of the key, the exact one first.
     nonce : bytes
-        For the initialization vectors.
+        Part of the initialization vectors.
     is_percona : bool
-        Percona Server wrote it.
+        Whether Percona Server wrote the log.
     layout : Format
-        How the events are laid out.
+        Format of the events.
     event : int
         Offset of START_ENCRYPTION.
     """
@@ -59,14 +60,14 @@ class Begin(NamedTuple):
 
 
 def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO | None, bytes]:
-    """The plain log, or None where it is not encrypted so or its key is not known; and what was read of it.
+    """The decrypted log, or None if it is not encrypted this way or its key is unknown; and bytes read.
 
-    Without a key, the reader of the events refuses those that are encrypted.
+    Without a key, the event reader reports encrypted events.
 
     Parameters
     ----------
     raw
-        A log, behind `start`.
+        A log, after `start`.
     """
     head, begin = _read_begin(raw, start)
     if begin is None:
@@ -90,7 +91,7 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
             if cipher.is_right_for(peeked, len(head)):
                 return cast(BinaryIO, EventStream(raw, _as_sent(head, begin), peeked, cipher)), head
         if _wrong_checksum(head, begin):
-            return None, head + peeked  # of START_ENCRYPTION, which the reader finds damaged
+            return None, head + peeked  # START_ENCRYPTION is damaged, which the reader reports
         reason = f"the log is encrypted, and the key given for {begin.key_ids[0]!r} does not decrypt it"
         error: BinlogError = EncryptedError(reason, position=len(head))
     except BinlogError as caught:
@@ -99,7 +100,7 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
 
 
 def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
-    """What was read of a log's start, and what it says of its encryption; None if nothing."""
+    """The bytes read from a log's start, and its encryption parameters; None if it is not encrypted."""
     data = read_up_to(raw, _HEADER, start)
     if len(data) < len(start) + _HEADER:
         return data, None
@@ -131,7 +132,7 @@ def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
 
 
 def _wrong_checksum(head: bytes, begin: Begin) -> int:
-    """How far the checksum of START_ENCRYPTION is off (XOR); 0 where it is right or there is none."""
+    """XOR of the stored and the correct checksum of START_ENCRYPTION; 0 if it is correct or absent."""
     if not begin.layout.is_checksummed:
         return 0
     stored = int.from_bytes(head[-CHECKSUM_SIZE:], "little")
@@ -139,7 +140,7 @@ def _wrong_checksum(head: bytes, begin: Begin) -> int:
 
 
 def _as_sent(head: bytes, begin: Begin) -> bytes:
-    """The start of the log as a server sends it; a checksum that is wrong stays wrong."""
+    """The start of the log as a server sends it; a wrong checksum stays wrong."""
     sent, at = bytearray(head), begin.event + _FLAGS
     flags = int.from_bytes(sent[at : at + _FLAGS_WIDTH], "little") | masks.EventHeader.IS_IGNORABLE
     sent[at : at + _FLAGS_WIDTH] = flags.to_bytes(_FLAGS_WIDTH, "little")

@@ -1,7 +1,7 @@
-"""Logs that MySQL encrypted (binlog_encryption), as the plain logs they are.
+"""Decrypts logs encrypted by MySQL (binlog_encryption).
 
-A header names the key. The rest is one stream in counter mode, so any part of it can be decrypted by itself.
-Offsets are those of the plain log, which are also the server's.
+A header names the key. The rest is one stream in counter mode, so any part can be decrypted independently.
+Offsets are those of the decrypted log, as on the server.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer, Refused
 
 HEADER_SIZE = sizes.EncryptionHeader.HEADER_LENGTH
 
-#: Of an AES block in bytes, and what the counter takes of it.
+#: Size of an AES block in bytes, and of the counter in it.
 _BLOCK, _COUNTER = 16, 8
 
 _FieldType = EncryptionHeader.FieldType
 
-#: As much of the start is decrypted to see whether a key is right, in bytes.
+#: Number of bytes to decrypt when testing a key.
 _START = 64 << 10
 
 
@@ -71,7 +71,7 @@ def _decrypted(raw: BinaryIO, keys: Keys | None, header: bytes) -> BinaryIO:
 
 
 def _fields(header: bytes) -> tuple[str, bytes, bytes]:
-    """Id of the key, the encrypted password and its initialization vector."""
+    """Key id, encrypted password, and its initialization vector."""
     try:
         if len(header) < HEADER_SIZE:
             raise GrammarError(f"the file ends inside the header of {HEADER_SIZE} bytes")
@@ -90,7 +90,7 @@ def _fields(header: bytes) -> tuple[str, bytes, bytes]:
 
 
 def _is_log(plain: bytes) -> bool:
-    """Whether these are the first bytes of a log, perhaps of one whose magic is damaged."""
+    """Whether these are the first bytes of a log, possibly with a damaged magic."""
     if plain.startswith(MAGIC) or MAGIC.startswith(plain):
         return True
     try:
@@ -101,7 +101,7 @@ def _is_log(plain: bytes) -> bool:
 
 
 class CounterStream(Layer):
-    """The plain bytes of a log in counter mode."""
+    """The plaintext of a log in counter mode."""
 
     def __init__(self, raw: BinaryIO, header: bytes, key: bytes, nonce: bytes, peeked: bytes) -> None:
         super().__init__(raw)
@@ -109,7 +109,7 @@ class CounterStream(Layer):
         self._key, self._nonce = key, nonce
         self._decryptor: Any = self._decryptor_at(0)
         self._chunk = memoryview(self._decryptor.update(peeked))
-        self._next = len(peeked)  # the offset that stream and decryptor are at
+        self._next = len(peeked)  # offset of the stream and the decryptor
         self._size = LEAST_CHUNK
 
     def _decryptor_at(self, position: int) -> Any:

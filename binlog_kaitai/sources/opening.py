@@ -1,6 +1,7 @@
-"""The plain bytes of a log, however it lies there: packed, encrypted, inside InnoDB or plain.
+"""Opens a log as plain bytes, whether it is compressed, encrypted, inside InnoDB, or plain.
 
-What a file is shows in its first bytes; its name does not matter. Whoever reads the stream need not know.
+The first bytes of a file determine its kind; its name does not matter. Readers of the stream need not
+distinguish.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ _INNODB_MAGIC = sizes.InnodbLog.FileHeader.MAGIC
 def plain(raw: BinaryIO, keys: Keys | None = None, beside: Beside | None = None) -> BinaryIO:
     """A stream of the plain log.
 
-    Reading raises what is wrong with the start: damage, or `EncryptedError` where a key is missing. That of
-    MariaDB's logs comes from the reader of events, at the first encrypted one.
+    Reading raises errors in the start of the log: damage, or `EncryptedError` if a key is missing. For
+    MariaDB's encrypted logs, the event reader raises it at the first encrypted event.
 
     Parameters
     ----------
     raw
         A stream at the first byte of the file.
     keys
-        Where to look for keys besides the process and its environment.
+        Where to find keys, besides the process and its environment.
     beside
-        Opens other files of the same series, for logs that go on in them.
+        Opens other files of the same series, in which logs may continue.
     """
     try:
         return _opened(raw, keys, beside)
@@ -67,7 +68,7 @@ def _opened(raw: BinaryIO, keys: Keys | None, beside: Beside | None) -> BinaryIO
 
 
 def unpacked(raw: BinaryIO) -> BinaryIO:
-    """A file that is not packed, or a stream of what is in one that is."""
+    """A decompressed stream of a compressed file, or the file itself."""
     packing = packed.format_of(read_up_to(raw, len(MAGIC)))
     raw.seek(0)
     if packing is None:
@@ -78,7 +79,7 @@ def unpacked(raw: BinaryIO) -> BinaryIO:
 
 
 def is_log(raw: BinaryIO) -> bool:
-    """Whether a file begins like a log, which may be packed or encrypted; damage raises `BinlogError`."""
+    """Whether a file begins like a log, possibly compressed or encrypted; damage raises `BinlogError`."""
     start = read_up_to(raw, len(MAGIC))
     if (packing := packed.format_of(start)) is not None:
         raw.seek(0)
@@ -87,9 +88,9 @@ def is_log(raw: BinaryIO) -> bool:
 
 
 def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None = None) -> int | None:
-    """Length in bytes of the plain log in a file of a size.
+    """Size in bytes of the plain log in a file.
 
-    Of a packed file and of one inside InnoDB, None if it has to be read for that, unless `unpacks` is set.
+    None for compressed files and files inside InnoDB that must be read for this, unless `unpacks` is set.
     """
     start = read_up_to(raw, len(MAGIC))
     if (packing := packed.format_of(start)) is not None:
@@ -105,7 +106,7 @@ def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None
 
 
 def _again(raw: BinaryIO, start: bytes, begin: int) -> BinaryIO:
-    """The stream from `begin` on, of which some bytes were read."""
+    """The stream from `begin` on, part of which has been read."""
     if raw.seekable():
         raw.seek(begin)
         return raw

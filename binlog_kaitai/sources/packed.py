@@ -1,7 +1,7 @@
-"""Packed logs: gzip, zstd, xz, bzip2 and lz4, unpacked as they are read.
+"""Decompresses logs while they are read: gzip, zstd, xz, bzip2 and lz4.
 
-Memory is bounded by the formats' windows, which have limits here. To go back, unpacking begins again where it
-last can: at the start of the file or, in a zstd file with a seek table, of a frame.
+Memory is bounded by the formats' window sizes, which are limited here. Seeking backward restarts
+decompression at the start of the file or, in a zstd file with a seek table, of a frame.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from binlog_kaitai.sources.layer import LEAST_CHUNK, Layer
 if TYPE_CHECKING:
     from lzma import LZMADecompressor
 
-#: What the names of packed logs end with, besides those of the logs.
+#: Extensions of compressed logs.
 SUFFIXES = (".gz", ".zst", ".xz", ".bz2", ".lz4")
 
-#: The most memory that a file may ask for, in bytes; `zstd --long=27` and `xz -9` ask for less.
+#: Maximum memory that a file may require, in bytes; `zstd --long=27` and `xz -9` require less.
 _MOST_MEMORY = 1 << 27
 
-#: As much of a zstd file is unpacked at a time, in bytes: no more than 8 MiB come of it.
+#: Input bytes of a zstd file per step, which decompress to at most 8 MiB.
 _PIECE = 1 << 8
 
-#: As much is unpacked at a time, in bytes; always the same, so that damage is found at the same offset again.
+#: Output bytes per step; constant, so that damage is always found at the same offset.
 _CHUNK = 1 << 17
 
-#: Longer seek tables are not looked at, in frames.
+#: Maximum number of frames in a seek table.
 _MOST_FRAMES = 1 << 20
 
-#: Something whose `read` gives so many unpacked bytes, or fewer at the end.
+#: An object whose `read` returns the requested number of decompressed bytes, or fewer at the end.
 Reader = Any
 
 
@@ -73,7 +73,7 @@ class _Kept(io.RawIOBase):
 
 
 class _Xz:
-    """The streams of an xz file, with a bound on memory, which `lzma.LZMAFile` does not take."""
+    """The streams of an xz file, with a memory limit, which `lzma.LZMAFile` does not support."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -89,7 +89,7 @@ class _Xz:
     def read(self, size: int) -> bytes:
         while True:
             if self._unpacker.eof:
-                # Zeros may stand between streams.
+                # Streams may be separated by zero padding.
                 self._pending = (self._unpacker.unused_data or self._pending).lstrip(b"\0")
                 self._pending = self._pending or read_up_to(self._raw, LEAST_CHUNK).lstrip(b"\0")
                 if not self._pending:
@@ -106,7 +106,7 @@ class _Xz:
 
 
 class _Zstd:
-    """The frames of a zstd file; unlike zstandard's own reader, it notices where the last one is cut off."""
+    """The frames of a zstd file; unlike zstandard's reader, it detects a truncated last frame."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -126,7 +126,7 @@ class _Zstd:
                     break
             if self._unpacker is None:
                 self._unpacker = zstandard.ZstdDecompressor(max_window_size=_MOST_MEMORY).decompressobj()
-            # The less is given at a time, the less can come of it.
+            # Smaller inputs limit the size of the output.
             piece, self._pending = self._pending[:_PIECE], self._pending[_PIECE:]
             parts += self._unpacker.decompress(piece)
             if self._unpacker.eof:
@@ -136,7 +136,7 @@ class _Zstd:
 
 
 class Format(NamedTuple):
-    """A way to pack files."""
+    """A compression format."""
 
     name: str
     open: Callable[[BinaryIO], Reader]
@@ -162,7 +162,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 def format_of(start: bytes) -> Format | None:
-    """How a file is packed that begins with these four bytes; None if it is not."""
+    """The compression format of a file that begins with these four bytes; None if it is not compressed."""
     # A zstd file may begin with a frame to skip, of which there are sixteen kinds.
     skipped = sizes.ZstdSeekTable.MAGIC
     if start[1:] == skipped[1:] and start[0] in range(0x50, 0x60):
@@ -171,20 +171,20 @@ def format_of(start: bytes) -> Format | None:
 
 
 def warn_undivided(path: str) -> None:
-    """Say that a large log becomes one split."""
+    """Warn that a large log becomes a single split."""
     reason = "has no seek table (or lies inside InnoDB) and is read as one split"
     warnings.warn(f"{path} {reason}", PackedWarning, stacklevel=3)
 
 
 class _Frame(NamedTuple):
-    """A place where unpacking can begin: offsets in what is unpacked, and in the file."""
+    """A position at which decompression can start: offsets in the output, and in the file."""
 
     plain: int
     packed: int
 
 
 class PackedStream(Layer):
-    """The unpacked bytes of a file.
+    """The decompressed bytes of a file.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class PackedStream(Layer):
             raw.seek(0)
         self._reader = packing.open(raw)
         self._next = 0
-        self._damage: DamagedError | None = None  # at the offset where unpacking ends
+        self._damage: DamagedError | None = None  # at the offset where decompression ends
 
     @property
     def has_frames(self) -> bool:
@@ -240,7 +240,7 @@ class PackedStream(Layer):
         return data
 
     def _find_size(self) -> int:
-        """The size of what can be unpacked."""
+        """The size of the decompressed bytes."""
         if self._size is None:
             size = self._next
             with suppress(DamagedError):
@@ -254,7 +254,7 @@ class PackedStream(Layer):
 
 
 def seek_table(raw: BinaryIO) -> tuple[list[_Frame], int] | None:
-    """The frames of a zstd file with a seek table, and the size of what is in them; None of other files."""
+    """The frames of a zstd file with a seek table, and the size of their content; None for other files."""
     with suppress(GrammarError, OSError):
         end = raw.seek(0, io.SEEK_END)
         raw.seek(max(end - sizes.ZstdSeekTable.Footer.SIZE, 0))

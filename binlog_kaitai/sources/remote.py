@@ -1,8 +1,8 @@
-"""Files that are somewhere else: `s3://`, `gs://`, `abfss://`, `hdfs://`, or what fsspec opens.
+"""Remote files: `s3://`, `gs://`, `abfss://`, `hdfs://`, and others supported by fsspec.
 
-A file is read by ranges. Whoever goes through a log has more and more fetched ahead; whoever looks here and
-there fetches little. Credentials and endpoints are those of the environment, as PyArrow takes them; a URL may
-have them, too (``s3://bucket/folder/binlog.000001?region=eu-central-1``).
+A file is fetched in ranges. Sequential reads fetch increasing amounts in advance; random reads fetch little.
+Credentials and endpoints come from the environment, as for PyArrow, or from the URL
+(``s3://bucket/folder/binlog.000001?region=eu-central-1``).
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from binlog_kaitai.errors import SourceError, reading
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _MAGIC_CHARACTERS = re.compile(r"[*\[]|\?(?=[^=]*$)")
 
-#: Hadoop's names of what others call by one.
+#: Hadoop's names of schemes that PyArrow knows by another name.
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
 
-#: As much is fetched for one look, and at most ahead, in bytes.
+#: Bytes fetched for a single access, and maximum fetched in advance.
 _LEAST, _MOST = 64 << 10, 8 << 20
 
 
 class State(NamedTuple):
-    """Size in bytes, and the time of the last change in seconds since 1970."""
+    """Size in bytes, and modification time in seconds since 1970."""
 
     size: int
     modified: float
 
 
 def is_url(path: str) -> bool:
-    """Whether a path names a file somewhere else, by a scheme in front."""
+    """Whether a path is a URL of a remote file."""
     return _URL.match(path) is not None
 
 
 def open_url(url: str) -> BinaryIO:
-    """A stream of a file at its first byte, that can seek.
+    """A seekable stream of a file at its first byte.
 
     Raises
     ------
     OSError
-        It is not there, or cannot be read.
+        The file does not exist, or cannot be read.
     """
     with _as_source_error(url):
         place = _place(url)
@@ -54,12 +54,12 @@ def open_url(url: str) -> BinaryIO:
 
 
 def state_of(url: str) -> State:
-    """The state of a file.
+    """The size and modification time of a file.
 
     Raises
     ------
     OSError
-        It is not there.
+        The file does not exist.
     """
     with _as_source_error(url):
         place = _place(url)
@@ -70,12 +70,12 @@ def state_of(url: str) -> State:
 
 
 def find(url: str) -> list[str]:
-    """The files that a URL means: itself, those that match a pattern, or those in a folder.
+    """The files of a URL: the file itself, those that match a pattern, or those in a folder.
 
     Raises
     ------
     SourceError
-        Nothing is there.
+        No file was found.
     """
     with reading(url), _as_source_error(url):
         place = _place(url)
@@ -100,7 +100,7 @@ class _Place(NamedTuple):
     system: Any
     path: str
     head: str  # the URL without its path
-    tail: str  # options behind it
+    tail: str  # options after it
 
     def url(self, path: str) -> str:
         return self.head + path + self.tail
@@ -112,7 +112,7 @@ def _place(url: str) -> _Place:
     rest, mark, options = rest.partition("?") if "=" in rest.rpartition("?")[2] else (rest, "", "")
     host, _, _ = rest.partition("/")
     system, base = _system(f"{scheme}://{host}", mark + options)
-    # Buckets are the first part of a path; a host of HDFS is none.
+    # A bucket is the first part of a path; an HDFS host is not.
     path = rest if base else rest[len(host) :]
     head = url[: url.index("://") + 3] + ("" if base else host)
     return _Place(system, path, head, mark + options)
@@ -120,7 +120,7 @@ def _place(url: str) -> _Place:
 
 @lru_cache
 def _system(root: str, options: str) -> tuple[Any, str]:
-    """The file system of a URL, and what its paths have of the host."""
+    """The file system of a URL, and the prefix that its paths have from the host."""
     from pyarrow import fs
 
     try:
@@ -143,7 +143,7 @@ def _by_fsspec(root: str, error: Exception) -> Any:
 
 @contextmanager
 def _as_source_error(url: str) -> Iterator[None]:
-    """What file systems raise, as OSError."""
+    """Raise errors of file systems as OSError."""
     try:
         yield
     except (OSError, SourceError):
@@ -160,12 +160,12 @@ def _names(system: Any, folder: str) -> list[str]:
 
 
 class Ranged(io.RawIOBase):
-    """A file somewhere else, fetched by ranges.
+    """A remote file, fetched in ranges.
 
     Attributes
     ----------
     fetched : int
-        Bytes so far.
+        Number of bytes fetched so far.
     """
 
     def __init__(self, file: Any) -> None:
@@ -191,7 +191,7 @@ class Ranged(io.RawIOBase):
         return self._at
 
     def readinto(self, room: Any) -> int:
-        """Fills as much as is at hand; fetches only where nothing is."""
+        """Fill the buffer with the bytes available; fetches only if there are none."""
         view = memoryview(room).cast("B")
         if self._at >= self._size or not len(view):
             return 0
@@ -204,7 +204,7 @@ class Ranged(io.RawIOBase):
         return len(part)
 
     def read(self, size: int = -1) -> bytes:
-        """Just as many bytes as are asked for, but at the end."""
+        """The requested number of bytes, or fewer at the end."""
         parts = bytearray()
         left = self._size - self._at if size < 0 else size
         while left > 0:

@@ -1,7 +1,7 @@
-"""From what a caller names (path, glob, directory, index file, bytes, stream) to files to read.
+"""Resolves a caller's sources (path, glob, directory, index file, bytes, stream) to logs.
 
-A :class:`Source` is a name and a way to open it; nothing is opened before it is read. Files of one
-series come in the order the server wrote them: by the index file, or by the number in their name.
+A :class:`Source` is a name and a function that opens it; nothing is opened before it is read. Files of a
+series are in the order in which the server wrote them: by the index file, or by the number in their name.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
 from binlog_kaitai.sources.packed import SUFFIXES
 
-#: Running servers. What speaks to them takes all that reads logs, and is found by name from here.
+#: URL schemes of running servers. The module that reads them depends on this one, so it is imported by name.
 _SERVERS = ("mysql://", "mariadb://")
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
 
 class Part(NamedTuple):
-    """Some events of a log, which begin where nothing before them matters but the format.
+    """Some events of a log, which depend on nothing before them except the format.
 
     Attributes
     ----------
     pieces : tuple of (int, int or None)
-        Offsets where the events begin and where the last one ends, None for the end of the file; several
-        where what lies between is left out.
+        Start of the events and end of the last one, None for the end of the file; several if there are gaps.
     binlog_version : int
         1, 3 or 4.
     formats : tuple of bytes
-        The format description events in force, oldest first; none where the log is read from its magic on.
+        The format description events in force, oldest first; empty if the log is read from its magic on.
     """
 
     pieces: tuple[tuple[int, int | None], ...]
@@ -52,20 +51,20 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """One log to read.
+    """A log to read.
 
     Attributes
     ----------
     name : str
-        What errors and outputs call it: the path as given, ``"-"`` for stdin, ``"<bytes>"``.
+        Its name in errors and output: the path as given, ``"-"`` for stdin, ``"<bytes>"``.
     open : callable
-        Gives a binary stream at the log's first byte; raises ``OSError``.
+        Returns a binary stream at the first byte of the log; raises ``OSError``.
     path : str or None
-        Where it lies in the file system, where it does.
+        Its path in the file system, if it has one.
     part : Part or None
-        Only these of its events; None for all.
+        Only these events; None for all.
     keys : Keys or None
-        Where to look for keys, if it is encrypted, besides the process and its environment.
+        Where to find keys if it is encrypted, besides the process and its environment.
     """
 
     name: str
@@ -103,7 +102,7 @@ _NUMBER = re.compile(r"\d+(?=\.ibb$)")
 
 
 def beside(path: str) -> Callable[[int], BinaryIO | None]:
-    """Opens other logs inside InnoDB of the same series by number, packed or not; None for missing ones."""
+    """Opens other logs of a series inside InnoDB by number, compressed or not; None for missing ones."""
 
     def opened(number: int) -> BinaryIO | None:
         log = log_name(path)
@@ -120,22 +119,22 @@ def beside(path: str) -> Callable[[int], BinaryIO | None]:
 
 
 def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[Source]:
-    """The logs that a caller means, in the order to read them.
+    """The logs of a caller's source, in reading order.
 
     Parameters
     ----------
     source
-        A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its
-        binary logs, by index file where there is just one);
-        a ``.index`` file; a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for
-        stdin; ``bytes``; an open binary file; or several of these.
+        A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its binary
+        logs, by index file if there is exactly one); a ``.index`` file; a running server,
+        ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an open binary file;
+        or several of these.
     keys
-        Where to look for the keys of encrypted logs, besides the environment.
+        Where to find the keys of encrypted logs, besides the environment.
 
     Raises
     ------
     SourceError
-        Nothing is there, or nothing that is a binary log.
+        No file was found, or none that is a binary log.
     """
     if isinstance(source, Source):
         return [source]
@@ -202,7 +201,7 @@ def _resolve_url(url: str) -> list[str]:
 
 
 def _in_index(url: str) -> list[str]:
-    """The logs that lie beside an index file somewhere else, and that it lists."""
+    """The logs listed in a remote index file that exist beside it."""
     with reading(url), remote.open_url(url) as file:
         entries = file.read().decode("utf-8", "surrogateescape").split()
     folder = url.rpartition("/")[0]
@@ -212,12 +211,12 @@ def _in_index(url: str) -> list[str]:
 
 
 def log_name(path: str) -> str:
-    """Path or URL of a log without what was added to its name when it was packed."""
+    """Path or URL of a log without the extension of a compressed file."""
     return next((path.removesuffix(suffix) for suffix in SUFFIXES if path.endswith(suffix)), path)
 
 
 def _without_copies(logs: list[str]) -> list[str]:
-    """The logs, but for packed ones that are there unpacked, too."""
+    """The logs without compressed copies of others."""
     names = set(logs)
     return [log for log in logs if log_name(log) == log or log_name(log) not in names]
 
@@ -231,16 +230,16 @@ def _starts_like_a_log(path: str) -> bool:
 
 
 class State(NamedTuple):
-    """What is known of a log without reading its events.
+    """Properties of a log known without reading its events.
 
     Attributes
     ----------
     size : int
-        Length of the plain log in bytes; of the file, where that has to be unpacked from its start.
+        Size of the plain log in bytes; of the file, if it must be decompressed from its start.
     modified : float
-        Time of the last change in seconds since 1970.
+        Modification time, in seconds since 1970.
     is_divisible : bool
-        It can be read from the middle.
+        Whether it can be read from the middle.
     """
 
     size: int
@@ -249,12 +248,12 @@ class State(NamedTuple):
 
 
 def state_of(path: str) -> State:
-    """Size and time of the last change of a log.
+    """The size and modification time of a log.
 
     Raises
     ------
     OSError
-        It is not there.
+        The file does not exist.
     """
     found = _file_state(path)
     size = _plain_size(path, *found, unpacks=False)
@@ -262,14 +261,14 @@ def state_of(path: str) -> State:
 
 
 def length_of(path: str) -> int:
-    """Length of a plain log in bytes, for which some packed files are unpacked.
+    """Size of a plain log in bytes, for which some compressed files are decompressed.
 
     Raises
     ------
     OSError
-        It is not there.
+        The file does not exist.
     BinlogError
-        It cannot be unpacked.
+        The file cannot be decompressed.
     """
     size = _plain_size(path, *_file_state(path), unpacks=True)
     assert size is not None
@@ -285,7 +284,7 @@ def _file_state(path: str) -> remote.State:
 
 @lru_cache(maxsize=1 << 12)
 def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int | None:
-    """Length of the plain log in a file that was last changed at that time; see `plain_size`."""
+    """Size of the plain log in a file with the given modification time; see `plain_size`."""
     if not remote.is_url(path) and not os.path.isfile(path):
         return size
     with _open_raw(path) as raw:
@@ -293,7 +292,7 @@ def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int 
 
 
 def with_later_logs(sources: list[Source]) -> list[Source]:
-    """The logs, and those of the last one's series that the server wrote after it."""
+    """The logs, and the later logs of the last one's series."""
     path = sources[-1].path if sources else None
     if path is None or remote.is_url(path):
         return sources
@@ -311,7 +310,7 @@ def with_later_logs(sources: list[Source]) -> list[Source]:
 
 
 def series_of(name: str) -> tuple[str, str]:
-    """Folder and stem of a log's path or URL, which the logs of one server have in common."""
+    """Folder and stem of a log's path or URL, common to the logs of one server."""
     if remote.is_url(name):
         name = name.partition("?")[0]
     folder, file = os.path.split(log_name(name))
@@ -325,10 +324,10 @@ def log_number(name: str) -> int:
 
 
 def read_index(path: str) -> list[str]:
-    """Paths of the logs that a server's index file lists, oldest first.
+    """Paths of the logs listed in a server's index file, oldest first.
 
-    Relative entries, and absolute ones whose file is not there (an index that was copied along with
-    its logs), are looked for beside the index file; so are logs that were packed.
+    Relative entries, and absolute ones whose file does not exist (in an index file copied with its logs), are
+    searched beside the index file; so are compressed logs.
     """
     with reading(path), open(path, encoding="utf-8", errors="surrogateescape") as file:
         entries = [line.strip() for line in file if line.strip()]
@@ -348,7 +347,7 @@ def _locate(entry: str, folder: str) -> str:
 
 
 def natural_key(path: str) -> list[tuple[int, int, str]]:
-    """Sort key under which ``binlog.999999`` comes before ``binlog.1000000``."""
+    """Sort key that orders ``binlog.999999`` before ``binlog.1000000``."""
     parts = re.split(r"(\d+)", path)
     return [(1, int(part), "") if part.isdigit() and part.isascii() else (0, 0, part) for part in parts]
 

@@ -109,10 +109,10 @@ def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
     tables, nothing = Tables(new_definitions(ddl)), np.zeros(0, dtype=np.int64)
     start: int | None = 0
     if log.size > window:
-        start = log.search.event(log.size - window, log.head.context().layout)
+        start = log.search.event(log.size - window, log.log_header.context().layout)
     if start is None:
         return
-    for block in log.blocks(SplitPoint(start, log.head.formats if start else ())):
+    for block in log.blocks(SplitPoint(start, log.log_header.formats if start else ())):
         for part in () if isinstance(block, Gap) else expand(block):
             found, _ = tables.take(part, nothing, nothing)
             yield from (table for table in found if isinstance(table, Table))

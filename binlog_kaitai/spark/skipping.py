@@ -36,7 +36,7 @@ _READERS = 8
 class _Log(NamedTuple):
     """What the first events of a log say, and when it was closed; None where that is not known."""
 
-    head: LogHeader | None
+    log_header: LogHeader | None
     closed: int | None
 
 
@@ -62,27 +62,27 @@ def logs_with_rows(files: Sequence[LogFile], filters: Mapping[str, Any]) -> list
     wanted = None if gtids is None else GtidSet.parse(gtids)
     following = _following(files, logs) if wanted is not None else {}
     return [
-        _may_have_times(log, low, high) and _may_have_gtids(log.head, following.get(number), wanted)
+        _may_have_times(log, low, high) and _may_have_gtids(log.log_header, following.get(number), wanted)
         for number, log in enumerate(logs)
     ]
 
 
 def _look_at(file: LogFile, *, needs_end: bool) -> _Log:
     try:
-        head = read_log_header(file.path)
-        if head is None or head.is_relay_log:
+        log_header = read_log_header(file.path)
+        if log_header is None or log_header.is_relay_log:
             return _Log(None, None)
-        return _Log(head, closed_at(file.path) if needs_end else None)
+        return _Log(log_header, closed_at(file.path) if needs_end else None)
     except BinlogError:
         return _Log(None, None)  # the reader of the rows raises the error
 
 
 def _may_have_times(log: _Log, low: datetime | None, high: datetime | None) -> bool:
-    head, is_early, is_late = log.head, False, False
+    log_header, is_early, is_late = log.log_header, False, False
     if low is not None and log.closed is not None:
         is_early = datetime.fromtimestamp(log.closed, UTC) + SLACK < low
-    if high is not None and head is not None and head.begun and head.first:
-        is_late = datetime.fromtimestamp(min(head.begun, head.first), UTC) - SLACK > high
+    if high is not None and log_header is not None and log_header.begun and log_header.first:
+        is_late = datetime.fromtimestamp(min(log_header.begun, log_header.first), UTC) - SLACK > high
     return not (is_early or is_late)
 
 
@@ -99,25 +99,25 @@ def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, LogH
     """The head of the log that follows each one, where one does."""
     series: dict[tuple[tuple[str, str], int], list[int]] = defaultdict(list)
     for number, (file, log) in enumerate(zip(files, logs, strict=True)):
-        if log.head is not None:
-            series[series_of(file.path), log.head.server_id].append(number)
+        if log.log_header is not None:
+            series[series_of(file.path), log.log_header.server_id].append(number)
     found = {}
     for numbers in series.values():
         for one, other in pairwise(sorted(numbers, key=lambda number: natural_key(files[number].path))):
-            head, after = logs[one].head, logs[other].head
-            if head is not None and after is not None and _follows(head, after):
+            log_header, after = logs[one].log_header, logs[other].log_header
+            if log_header is not None and after is not None and _follows(log_header, after):
                 found[one] = after
     return found
 
 
-def _follows(head: LogHeader, after: LogHeader) -> bool:
+def _follows(log_header: LogHeader, after: LogHeader) -> bool:
     """Whether a log of the same name and server id goes on where another ends.
 
     Its server has the first transaction of the other log, and all that is before that. So two servers that
     have the same id, and a server that was reset, are told apart.
     """
-    if head.previous is None or after.previous is None or head.first_gtid is None:
+    if log_header.previous is None or after.previous is None or log_header.first_gtid is None:
         return False
-    before = GtidSet.parse(head.first_gtid)
-    before.update(head.previous)
-    return head.begun <= after.begun and not before.without(after.previous)
+    before = GtidSet.parse(log_header.first_gtid)
+    before.update(log_header.previous)
+    return log_header.begun <= after.begun and not before.without(after.previous)

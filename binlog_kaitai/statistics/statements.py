@@ -82,7 +82,7 @@ def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
     first, which = distinct(firsts)
     names: list[str] = []
     for index in first.tolist():
-        if not body.fits[chosen[index]]:
+        if not body.matches[chosen[index]]:
             names.append(kind_of(_by_reader(block, int(block.rows_of(kind)[chosen[index]]))))
             continue
         text = bytes(block.data[int(starts[index]) : int(starts[index] + min(lengths[index], _BEGINNING))])

@@ -1,7 +1,7 @@
-"""Decoders of values, generated from formats/: the parts of a value in `data` (uint8) that begins at `at`.
+"""Decoders of values, generated from formats/: they return parts of the value at `data[at:]` (uint8).
 
-A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight
-bytes is that of the same bits. All is plain Python that Numba can compile.
+A decoder checks no bounds: the value must be inside `data`. Numbers are int64; unsigned numbers of eight
+bytes have the same bits. All functions are plain Python that Numba can compile.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+# Numba generates code for negative indexes unless an index is unsigned.
 _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 _5, _6, _7 = np.uint64(5), np.uint64(6), np.uint64(7)
 
@@ -21,7 +21,7 @@ def byte(data: Any, at: Any) -> Any:
 
 
 def signed(value: Any, bits: Any) -> Any:
-    """The number that is negative where the highest of its bits is set."""
+    """The signed number with the same bits."""
     half = 1 << (bits - 1)
     return (value ^ half) - half
 

@@ -1,5 +1,6 @@
-"""Decoders of values, generated from formats/: those of `decoders` for bytes and Python's numbers, and the
-lengths of values. This module imports nothing, so that the reader of single values needs no NumPy.
+"""The decoders of `decoders` for bytes and Python's ints, generated from formats/, and the lengths of values.
+
+This module imports nothing, so that the event reader does not need NumPy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def byte(data: Any, at: Any) -> Any:
 
 
 def signed(value: Any, bits: Any) -> Any:
-    """The number that is negative where the highest of its bits is set."""
+    """The signed number with the same bits."""
     half = 1 << (bits - 1)
     return (value ^ half) - half
 
@@ -450,8 +451,8 @@ def _width_24(column: Any) -> Any:
     return 0, 0
 
 
-#: By the type of a column (None: any other) what gives, for the column in the grammar's table map, the length
-#: of its values and the size of the length in front of them, of which one is 0.
+#: By column type (None: any other), the function that returns, for a column of the grammar's table map, the
+#: length of its values and the size of their length prefix; one of the two is 0.
 WIDTHS: dict[int | None, Any] = {
     1: _width_0,  # numeric_values::int_1(column.is_unsigned)
     2: _width_1,  # numeric_values::int_2(column.is_unsigned)

@@ -1,9 +1,10 @@
 """Walks over structures that no record layout reaches, generated from formats/.
 
-A walk goes over one structure in each of many ranges of `data` (uint8) and notes in `follows` (bool) whether
-it fills the range to the last byte and has no value that the grammar forbids. Some walks also note values, in
-the columns of `out` (int64), an event a row; how many columns is in `SLOTS`. Every read is checked against
-the end. What is beyond 63 bits is not followed. All is plain Python that Numba can compile.
+A walk decodes one structure in each of many ranges of `data` (uint8), and sets `follows` (bool) if the
+structure fills the range to the last byte and has no value that the grammar forbids. Some walks also record
+values in the columns of `out` (int64), one row per event; `SLOTS` has the number of columns. Every read is
+checked against the end. Numbers of more than 63 bits are rejected. All functions are plain Python that Numba
+can compile.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 
 def _little(data: Any, at: Any, width: Any) -> Any:
-    """A number of `width` bytes, the least significant first; they must be inside."""
+    """A little-endian number of `width` bytes, within bounds."""
     value = np.int64(data[at])
     for step in range(1, width):
         value |= np.int64(data[at + step]) << np.int64(8 * step)
@@ -22,7 +23,7 @@ def _little(data: Any, at: Any, width: Any) -> Any:
 
 
 def _big(data: Any, at: Any, width: Any) -> Any:
-    """A number of `width` bytes, the most significant first; they must be inside."""
+    """A big-endian number of `width` bytes, within bounds."""
     value = np.int64(0)
     for step in range(width):
         value = value << np.int64(8) | np.int64(data[at + step])
@@ -288,7 +289,7 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
 
 
 def query_status_vars(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
-    """See the head of this module."""
+    """See the module docstring."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
         is_inside = 0 <= at <= end <= data.shape[0]
@@ -316,7 +317,7 @@ def _user_var_event_attribute_list(data: Any, at: Any, end: Any, out: Any) -> An
 
 
 def user_var_event_attribute_list(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
-    """See the head of this module."""
+    """See the module docstring."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
         is_inside = 0 <= at <= end <= data.shape[0]
@@ -493,7 +494,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
 
 
 def gtid_tagged_event_field_list(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
-    """See the head of this module."""
+    """See the module docstring."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
         is_inside = 0 <= at <= end <= data.shape[0]

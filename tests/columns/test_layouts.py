@@ -70,12 +70,12 @@ def is_too_long(event: Any) -> bool:
 def test_fields_equal_those_of_the_generated_classes(log: LogFile) -> None:
     for block in blocks(log.path):
         for kind in block.kinds:
-            rows, fits = block.rows_of(kind), block.body(kind).fits
-            assert all(is_too_long(block.event(row)) for row in rows[~fits].tolist()), EventType(kind)
+            rows, matches = block.rows_of(kind), block.body(kind).matches
+            assert all(is_too_long(block.event(row)) for row in rows[~matches].tolist()), EventType(kind)
             for field in block.body(kind).layout.fields:
                 if getattr(field, "walk", None):
-                    assert block.body(kind).follows(field.path)[fits].all(), field.path
-            for index in np.flatnonzero(fits).tolist()[:: max(len(rows) // SAMPLE, 1)]:
+                    assert block.body(kind).follows(field.path)[matches].all(), field.path
+            for index in np.flatnonzero(matches).tolist()[:: max(len(rows) // SAMPLE, 1)]:
                 compare(block, kind, index, int(rows[index]))
 
 

@@ -42,8 +42,8 @@ def test_heads_say_what_the_grammar_says() -> None:
     block = payloads(3)
     rows = block.rows_of(KIND)
     headers = payload_headers(block, rows)
-    assert headers.fits.any()
-    for index in np.flatnonzero(headers.fits).tolist():
+    assert headers.matches.any()
+    for index in np.flatnonzero(headers.matches).tolist():
         body: Any = block.event(int(rows[index])).body
         assert bytes(block.data[headers.starts[index] : headers.ends[index]]) == body.payload
         assert headers.payload_sizes[index] == body.len_payload

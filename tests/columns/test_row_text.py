@@ -115,4 +115,4 @@ def test_what_is_true_of_an_event_has_room_in_each_of_its_lines() -> None:
     lines, zeros = 5000, np.zeros(5000, dtype=np.int64)
     text, ends = write_lines(zeros.view(np.uint8), pool, [Program(pool).column(column)], zeros, zeros, zeros)
     assert len(ends) == lines
-    assert bytes(text) == pool.read(*pool.place(b'"3e11fa47-71ca-11e1-9e33-c80aa9429562:23"')) * lines
+    assert bytes(text) == pool.read(*pool.add(b'"3e11fa47-71ca-11e1-9e33-c80aa9429562:23"')) * lines

@@ -44,7 +44,7 @@ def test_imports_are_relative_to_the_file_or_absolute(small: Grammar) -> None:
     ("text", "complaint"),
     [
         ("meta: {id: a}\nenums: {e: {0: off}}", "quotes around 'off'"),
-        ("meta: {id: a}\nmeta: {id: b}", "'meta' stands here twice"),
+        ("meta: {id: a}\nmeta: {id: b}", "'meta' is a duplicate key"),
         ("doc: nothing", "no meta/id"),
         ("meta: [", "a.ksy"),
     ],

@@ -132,7 +132,7 @@ def test_a_wrong_byte_of_the_first_event_is_put_right(name: str, tmp_path: Path)
     good = (CORPUS / name / "binlog.000001").read_bytes()
     whole = _repair(good, tmp_path)
     expected = (tmp_path / "repaired").read_bytes()
-    assert whole.mended is None
+    assert whole.corrected is None
     sizes = range(len(MAGIC) + 9, len(MAGIC) + 13)  # of another size it would be another event
     end = len(MAGIC) + int.from_bytes(good[sizes.start : sizes.stop], "little")
     for at in [*random.Random(name).sample(range(len(MAGIC), end), 12), end - 5, end - 1]:
@@ -141,7 +141,7 @@ def test_a_wrong_byte_of_the_first_event_is_put_right(name: str, tmp_path: Path)
         bad = good[:at] + bytes([good[at] ^ 0xA6]) + good[at + 1 :]
         done = _repair(bad, tmp_path)
         assert (tmp_path / "repaired").read_bytes() == expected
-        assert (done.mended, done.damage_count) == (at, whole.damage_count + 1)
+        assert (done.corrected, done.damage_count) == (at, whole.damage_count + 1)
         assert done.damages[0].position == len(MAGIC)
 
 
@@ -149,7 +149,7 @@ def test_two_wrong_bytes_of_the_first_event_are_not_put_right(tmp_path: Path) ->
     good = (CORPUS / "mysql-9.7/xa/binlog.000001").read_bytes()
     at = good.index(b"9.7")
     done = _repair(good[:at] + b"8.4" + good[at + 3 :], tmp_path)
-    assert done.mended is None
+    assert done.corrected is None
     assert isinstance(done.damages[0], ChecksumError)
 
 

@@ -74,7 +74,7 @@ def test_events_of_a_payload_are_inner(tmp_path: Path) -> None:
 
 def test_a_missing_event_is_a_gap(tmp_path: Path) -> None:
     events = _lines(tmp_path, MYSQL_DUMP, 500)
-    assert gaps(events, 500) == ["binlog.000001: nothing is said about 127 to 500"]
+    assert gaps(events, 500) == ["binlog.000001: no event covers 127 to 500"]
 
 
 def test_scenario(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""How fast the package is, on logs of a gigabyte made from the corpus."""
+"""Benchmarks of the package, on logs of one gigabyte made from the corpus."""

@@ -1,8 +1,8 @@
-"""`python -m tools.bench`: make logs of a gigabyte, measure on them, print tables or put them in a document.
+"""`python -m tools.bench`: make logs of one gigabyte, measure, and print tables or write them to a document.
 
-Every measurement is a fresh process, its start included; of several runs the one that took the least time of
-processors counts, so that neither a cold disk cache nor the first compilation of the kernels, which happens
-once a machine, is in the numbers.
+Each measurement is a new process, including its start. Of several runs, the one with the least processor time
+is reported, so that neither a cold disk cache nor the first compilation of kernels, which happens once per
+machine, affects the figures.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CORPUS = ROOT / "tests/corpus"
 
 
 class Recipe(NamedTuple):
-    """A log of the corpus, the event to repeat, by its size in bytes, and how often in a transaction."""
+    """A log of the corpus, the event to repeat, by its size in bytes, and how often per transaction."""
 
     log: Path
     size: int
@@ -62,7 +62,7 @@ SHAPES = {
 }
 
 
-#: The one shape on which jobs of Spark run unasked: they take longer than all else together.
+#: The only shape for which Spark jobs run by default, because they take longer than everything else together.
 SPARK_SHAPE = "bulk rows"
 
 
@@ -73,11 +73,9 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each task (default 3)")
     parser.add_argument("--shape", action="append", choices=SHAPES, help="only this shape; may be repeated")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="a document to put the tables in")
-    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs there for the next time")
-    parser.add_argument(
-        "--spark", action="store_true", help="only the jobs of Spark, and what they are compared with"
-    )
+    parser.add_argument("--write", type=Path, metavar="FILE", help="the document to write the tables to")
+    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="folder in which to keep the logs")
+    parser.add_argument("--spark", action="store_true", help="only Spark's jobs and their reference figures")
     options = parser.parse_args()
     text = [f"{machine()}. Logs of {options.size} MB.\n"]
     print(text[0])
@@ -89,7 +87,7 @@ def main() -> None:
 
 
 def measure_shape(name: str, size: int, runs: int, logs: Path | None, *, only_spark: bool) -> str:
-    """The table of one shape of log, printed as well."""
+    """The table of one shape of log, which is also printed."""
     recipe = SHAPES[name]
     shape = shape_of(name, recipe.log, event_size=recipe.size, repeat=recipe.repeat)
     with folder_of(logs) as folder:
@@ -115,7 +113,7 @@ def measure_shape(name: str, size: int, runs: int, logs: Path | None, *, only_sp
 
 @contextmanager
 def folder_of(logs: Path | None) -> Iterator[Path]:
-    """A folder that is given, or one for just this time."""
+    """A given folder, or a temporary one."""
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
         yield logs
@@ -155,20 +153,20 @@ def figures_of(
 
 
 def run_client(name: str, arguments: list[str]) -> Figure | None:
-    """One run of a server's client, its output thrown away; None if it stops with an error."""
+    """One run of a server's client with its output discarded; None if it fails."""
     begun = time.perf_counter()
     client = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(client.pid, 0)
     client.returncode = os.waitstatus_to_exitcode(status)
     if client.returncode:
         return None
-    # What `maxrss` counts of the process that started the client is small.
+    # `maxrss` includes little of the process that started the client.
     cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
     return Figure(name, time.perf_counter() - begun, cpu, peak, None)
 
 
 def run_spark(job: str, path: Path, cores: int) -> Figure | None:
-    """A job of a local Spark, but for `process` without the start of its session; None without Spark.
+    """A job of a local Spark, excluding the start of its session except for `process`; None without Spark.
 
     The peak is that of the largest Python worker.
     """
@@ -181,13 +179,13 @@ def run_spark(job: str, path: Path, cores: int) -> Figure | None:
 
 
 def environment() -> dict[str, str]:
-    """That of a process that imports the package as it lies here, and keeps bytecode as installed ones do."""
+    """Environment of a process that imports this checkout and caches bytecode, like an installed package."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "generated")])}
 
 
 def run(task: str, path: Path) -> Figure:
-    """One measurement. `seconds` is from the start of the process to its end."""
+    """One measurement. `seconds` is the time from the start of the process to its end."""
     command = [sys.executable, "-m", "tools.bench.measure", task, str(path)]
     begun = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), cwd=ROOT)

@@ -1,7 +1,7 @@
-"""Large logs made from small ones: a transaction of the corpus, again and again, as a server would write it.
+"""Makes large logs from small ones: a transaction of the corpus, repeated as a server would write it.
 
-Positions, GTIDs, times, connections and checksums are made anew (see `vary`), so that the result is a log
-without a fault, and as varied as a server's. Rows stay the same.
+Positions, GTIDs, times, connections and checksums are regenerated (see `vary`), so that the result is a valid
+log as varied as a server's. Rows stay the same.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from tools.bench.vary import (
     within_statement,
 )
 
-#: Bytes that are written at once.
+#: Number of bytes written at a time.
 _CHUNK = 8 << 20
 
-#: A log with a statement whose time has microseconds.
+#: A log with a statement whose timestamp has microseconds.
 _WITH_MICROSECONDS = Path(__file__).parents[2] / "tests/corpus/mysql-9.7/mixed/binlog.000001"
 
 _STATEMENT = b"INSERT INTO orders VALUES (%s, 'Ann \"x\" O''Neil\\\\', 12.50)" % DIGITS
 
 
 class Shape(NamedTuple):
-    """What a large log is made of: whole events."""
+    """The content of a large log: complete events."""
 
     name: str
     layout: Format
-    head: bytes  # all before the first transaction, with the magic
+    head: bytes  # everything before the first transaction, with the magic
     events: tuple[bytes, ...]  # of one transaction
-    packed_ratio: float  # bytes of the file for each byte of events, of which some may be compressed
+    packed_ratio: float  # size in the file divided by the size of the events after decompression
     micros: int | None  # offset of the microseconds in statements
 
 
@@ -65,20 +65,20 @@ def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape
 
 
 def statements_of(name: str, log: Path) -> Shape:
-    """Transactions of one statement each, of which no two are the same."""
+    """Transactions of one statement each, all different."""
     head, transactions, layout = _split(log)
     gtid, begin, *_, end = next(events for events in transactions if _type(events[-1]) == EventType.xid_event)
     return _finished(name, layout, head, [gtid, begin, with_text(begin, layout, _STATEMENT), end])
 
 
 def _finished(name: str, layout: Format, head: bytes, events: list[bytes]) -> Shape:
-    """A shape whose statements have microseconds, as most of MySQL's have."""
+    """A shape whose statements have microseconds, as in most MySQL logs."""
     events, micros = list(events), None
     for number, event in enumerate(events):
         if _type(event) == EventType.query_event:
             events[number] = with_variable(event, layout, _microseconds())
             found = status_variable(events[number], layout, "microseconds")
-            micros = found and found[1]  # it comes first in all of them
+            micros = found and found[1]  # the first variable in all statements
     if _type(events[0]) == EventType.gtid_log_event:
         events[0] = with_length(events[0], layout, sum(map(len, events)))
     return Shape(name, layout, head, tuple(events), _packed_ratio(events, layout), micros)
@@ -86,7 +86,7 @@ def _finished(name: str, layout: Format, head: bytes, events: list[bytes]) -> Sh
 
 @cache
 def _microseconds() -> bytes:
-    """A status variable for microseconds, of some statement of the corpus."""
+    """A status variable with microseconds, from a statement of the corpus."""
     _, transactions, layout = _split(_WITH_MICROSECONDS)
     for event in (event for events in transactions for event in events):
         found = _type(event) == EventType.query_event and status_variable(event, layout, "microseconds")
@@ -100,7 +100,7 @@ def _type(event: bytes) -> int:
 
 
 def _packed_ratio(events: list[bytes], layout: Format) -> float:
-    """Length of some events, divided by their length with the payloads among them unpacked."""
+    """Size of events divided by their size with their payloads decompressed."""
     packed = unpacked = 0
     for event in events:
         packed += len(event)

@@ -1,4 +1,4 @@
-"""One measurement, in a process of its own: prints processor seconds and peak memory as JSON.
+"""One measurement in its own process; prints processor seconds and peak memory as JSON.
 
 python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export|dump|sql|undo|stats LOG
 """
@@ -15,7 +15,7 @@ from contextlib import suppress
 
 
 def crc32(path: str) -> None:
-    """Read the file and run zlib over all of it: what every other number is compared with."""
+    """Read the file and compute its CRC32 with zlib; the reference for all other figures."""
     crc, buffer = 0, bytearray(1 << 20)
     view = memoryview(buffer)
     with open(path, "rb", buffering=0) as file:
@@ -50,7 +50,7 @@ def batches(path: str) -> None:
 
 
 def changes(path: str) -> int:
-    """`read_changes` of the table that the log is about: typed columns."""
+    """`read_changes` of the log's only table: typed columns."""
     from binlog_kaitai.columns.views.changes import read_changes
 
     return sum(batch.num_rows for batch in read_changes(path, table=first_table(path)))
@@ -66,7 +66,7 @@ def rows(path: str) -> None:
 
 
 def export(path: str) -> None:
-    """The changes of `binlog-kaitai export`, compressed files and all."""
+    """The changes of `binlog-kaitai export`, including the compressed files."""
     import tempfile
     from pathlib import Path
 
@@ -141,7 +141,7 @@ def main() -> None:
 
 
 def _peak(max_rss: int) -> int:
-    """Peak memory in bytes; on Linux `max_rss` counts what the process was before it became this program."""
+    """Peak memory in bytes; on Linux, `max_rss` includes the process before it became this program."""
     with suppress(OSError), open("/proc/self/status") as status:
         for line in status:
             if line.startswith("VmHWM:"):

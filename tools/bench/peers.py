@@ -1,6 +1,6 @@
-"""The programs that others read logs with, on the same bytes: the servers' clients and a Python library.
+"""Other programs that read logs, measured on the same bytes: the servers' clients and a Python library.
 
-A peer that cannot be had here, or stops with an error, has no line in the table.
+A program that is not available here, or fails, has no line in the table.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ CLIENTS = {
     "mariadb-binlog -v": ("mariadb-10.11", "mariadb-binlog", ("-v", _DECODED)),
 }
 
-#: mysql-replication is so slow that the first bytes of a log must do.
+#: mysql-replication is so slow that only the start of a log is measured.
 _LIBRARY_SIZE = 4_000_000
 
 
 def clients(path: Path) -> dict[str, list[str]]:
-    """The clients that can be had here, and how to run them on a log."""
+    """The available clients, and their command lines for a log."""
     found = {}
     for name, (server, client, options) in CLIENTS.items():
         try:
@@ -41,10 +41,10 @@ def clients(path: Path) -> dict[str, list[str]]:
 
 
 def library_speed(path: Path) -> float | None:
-    """Bytes a second of a processor of mysql-replication; None where it is not installed.
+    """Throughput of mysql-replication, in bytes per processor second; None if it is not installed.
 
-    It reads from servers only, so its reader of packets gets the events one by one; its time does not have
-    what the connection would take.
+    It reads only from servers, so its packet reader is given the events one at a time; the cost of a
+    connection is not included.
     """
     if find_spec("pymysqlreplication") is None:
         return None
@@ -74,7 +74,7 @@ def library_speed(path: Path) -> float | None:
 
 
 class _NoConnection:
-    """What the library asks of its connection to a server."""
+    """The part of a connection to a server that the library uses."""
 
     charset = "utf8mb4"
 

@@ -1,4 +1,4 @@
-"""What a process and all that it has started, directly or not, have used; from Linux's /proc."""
+"""Resources used by a process and its descendants, from Linux's /proc."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def family_of(root: int) -> Iterator[Path]:
-    """The folders of /proc of a process and its descendants."""
+    """The /proc folders of a process and its descendants."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             parents[int(path.parent.name)] = int(_stat(path)[1])
     wanted = {root}
     while more := {one for one, parent in parents.items() if parent in wanted} - wanted:
@@ -23,27 +23,27 @@ def family_of(root: int) -> Iterator[Path]:
 
 
 def processor_seconds(root: int) -> float:
-    """Processor seconds of a family, those of ended children included."""
+    """Processor seconds of a process tree, including ended children."""
     return sum(sum(seconds) for seconds in _seconds(root).values())
 
 
 def peaks(root: int) -> Iterator[int]:
-    """The most memory that each Python worker below a process has had, in bytes."""
+    """Peak memory of each Python worker below a process, in bytes."""
     for process in family_of(root):
         try:
             status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
         except OSError:
             continue
-        # One that has ended, and that nobody has asked about yet, has a status without memory.
+        # The status of a zombie has no memory figures.
         is_worker = status.get("Name", "").strip().startswith("python") and process.name != str(root)
         if is_worker and "VmHWM" in status:
             yield int(status["VmHWM"].split()[0]) * 1024
 
 
 class Watched:
-    """Processor seconds of a family that ends while it is watched, by looking at it again and again.
+    """Processor seconds of a process tree that ends while it is watched, by polling.
 
-    Spark's daemons do not wait for the workers that they end, so that nobody is told in the end.
+    Spark's daemons do not wait for the workers that they end, so no process has the total.
     """
 
     def __init__(self, root: int) -> None:
@@ -60,7 +60,7 @@ class Watched:
 
 
 def _seconds(root: int) -> dict[str, tuple[float, float]]:
-    """Of each process its own seconds, and those of its children that have ended."""
+    """The seconds of each process, and those of its ended children."""
     found = {}
     for process in family_of(root):
         with suppress(OSError):
@@ -70,5 +70,5 @@ def _seconds(root: int) -> dict[str, tuple[float, float]]:
 
 
 def _stat(path: Path) -> list[str]:
-    """The fields of /proc/PID/stat behind the name: state, parent ..."""
+    """The fields of /proc/PID/stat after the name: state, parent ..."""
     return path.read_text().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""What was measured as tables of Markdown, and their place in a document."""
+"""Writes measurements as Markdown tables, and inserts them into a document."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-#: The marks in a document between which the tables stand.
+#: The markers in a document that enclose the tables.
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
-#: A Python library; binlog2sql reads with it, so it takes longer.
+#: A Python library, on which binlog2sql is based; binlog2sql is therefore slower.
 LIBRARY = "mysql-replication"
 
-#: What the tasks are to the reader of the table.
+#: Descriptions of the tasks in the table.
 NAMES = {
-    "crc32": "a bare CRC32 pass",
+    "crc32": "CRC32 alone",
     "verify": "`verify`",
     "events": "`events --format json`",
     "batches": "`read_events`",
@@ -30,19 +30,19 @@ NAMES = {
     "mysqlbinlog -vv": "`mysqlbinlog -vv`",
     "mariadb-binlog -vv": "`mariadb-binlog -vv`",
     "mariadb-binlog -v": "`mariadb-binlog -v`",
-    LIBRARY: "mysql-replication (Python), as of the first MB",
+    LIBRARY: "mysql-replication (Python), first MB only",
 }
 
-#: Jobs of Spark, as `tools.bench.spark` names them.
+#: Spark jobs, by their name in `tools.bench.spark`.
 SPARK_JOBS = {
     "process": "`pipeline --view changes`, the whole process",
-    "pipeline": "`pipeline --view changes`, the job alone",
+    "pipeline": "`pipeline --view changes`, without the start of Spark",
     "table": "a table, `write.parquet`",
     "count": "a table, `groupBy.count`",
-    "ready": "batches that are there already, `write.parquet`",
+    "ready": "batches in memory, `write.parquet`",
 }
 
-#: What the other figures are compared with.
+#: The reference for the other figures.
 _BASE, _CLIENTS = "crc32", ("mysqlbinlog -vv", "mariadb-binlog -v", LIBRARY)
 
 
@@ -61,7 +61,7 @@ class Figure(NamedTuple):
 
 
 def machine() -> str:
-    """The machine and what runs on it, in a line."""
+    """The machine and its software, in one line."""
     processor = platform.processor() or platform.machine()
     with suppress(OSError), open("/proc/cpuinfo") as lines:
         names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -72,7 +72,7 @@ def machine() -> str:
 
 
 def table(figures: list[Figure], size: int) -> str:
-    """The figures on a log whose events have a size in bytes."""
+    """The measurements on a log whose events have a given size in bytes."""
     cpu = {figure.name: figure.cpu for figure in figures}
     clients = [name for name in _CLIENTS if name in cpu]
     headings = ["", "CPU s", "start, CPU s", "seconds", "MB/s", "MB/s after the start"]
@@ -96,14 +96,14 @@ def _cell(value: float | None, digits: int) -> str:
 
 
 def of_cores(figures: list[Figure]) -> str:
-    """How Spark's jobs do beside `export`, and on two cores beside one."""
+    """Spark's jobs compared with `export`, and with one and two cores."""
     found = {figure.name: figure for figure in figures}
     lines = []
     for job, title in SPARK_JOBS.items():
         one, two = (found.get(spark_name(job, cores)) for cores in (1, 2))
         if one is None or two is None:
             continue
-        line = f"- {title}: {one.seconds / two.seconds:.2f} times as fast by the clock on two cores as on one"
+        line = f"- {title}: {one.seconds / two.seconds:.2f} times as fast on two cores as on one"
         if (base := found.get("export")) is not None and job != "count":
             line += f"; {base.cpu / two.cpu:.0%} of the throughput of `export` per core"
         lines.append(f"{line}.\n")
@@ -111,20 +111,20 @@ def of_cores(figures: list[Figure]) -> str:
 
 
 def spark_name(job: str, cores: int) -> str:
-    """The name of a figure of Spark."""
+    """The title of a Spark measurement."""
     return f"Spark local[{cores}], {SPARK_JOBS[job]}"
 
 
 def put_between(path: Path, text: str) -> None:
-    """Replace what stands between the marks of a document.
+    """Replace the text between the markers of a document.
 
     Raises
     ------
     ValueError
-        It has no marks.
+        It has no markers.
     """
     whole = path.read_text()
     begin, end = whole.find(BEGIN), whole.find(END)
     if not 0 <= begin < end:
-        raise ValueError(f"{path} has no {BEGIN} with an {END} behind it")
+        raise ValueError(f"{path} has no {BEGIN} followed by {END}")
     path.write_text(f"{whole[: begin + len(BEGIN)]}\n\n{text.rstrip()}\n\n{whole[end:]}")

@@ -2,15 +2,14 @@
 
 python -m tools.bench.spark process|pipeline|table|count|ready LOG CORES
 
-In `pipeline` the tasks write Parquet by Arrow themselves; `process` is the same as a command, from its start
-to its end, with Java, Spark and all workers. `table` is a DataFrame that Spark writes; `count` groups its
-rows. `ready` writes as many rows as `table`, of batches that are there already: what is left when reading
-logs costs nothing.
+In `pipeline`, the tasks write Parquet with Arrow; `process` is the same as a command, from start to end, with
+Java, Spark and all workers. `table` is a DataFrame written by Spark; `count` groups its rows. `ready` writes
+as many rows as `table` from batches in memory: the remainder if reading logs cost nothing.
 
-Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the most memory of a Python worker.
-But for `process` the first of equal jobs does not count: behind it the session has compiled what it runs. Of
-`pipeline`, which takes seconds, the quickest of three counts: in so short a time all that the machine does
-besides can be seen.
+Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the peak memory of a Python worker.
+Except for `process`, the first of several equal runs is discarded, because the session compiles its code in
+it. Of `pipeline`, which takes seconds, the fastest of three is reported, because other activity of the
+machine is visible in so short a time.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ from pyspark.sql.types import StructType
 from tools.bench.measure import first_table
 from tools.bench.processes import Watched, peaks, processor_seconds
 
-#: Bytes of a task, as in the pipeline.
+#: Bytes per task, as in the pipeline.
 _SPLIT = 64 << 20
 
-#: How often a job is measured, if that is not once.
+#: Number of measurements of a job, if not one.
 _RUNS = {"pipeline": 3}
 
-#: How often the processes of a command are looked at, in seconds.
+#: Interval at which the processes of a command are polled, in seconds.
 _PAUSE = 0.2
 
 
 def measure(job: str, log: str, cores: int) -> dict[str, Any]:
-    """Run the job again and again in a session of its own; the figures of the quickest behind the first."""
+    """Run the job repeatedly in a session; the figures of the fastest run after the first."""
     from binlog_kaitai.spark import register
     from binlog_kaitai.spark.session import session, stop
 
@@ -67,7 +66,7 @@ def measure(job: str, log: str, cores: int) -> dict[str, Any]:
 
 
 def measure_process(log: str, cores: int) -> dict[str, Any]:
-    """The command `pipeline` from its start to its end."""
+    """The command `pipeline`, from start to end."""
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
         command = [sys.executable, "-m", "binlog_kaitai", "pipeline", "--view", "changes"]
         command += ["--master", f"local[{cores}]", "--to", f"{folder}/lake", log]
@@ -105,7 +104,7 @@ def _count(spark: Any, log: str, folder: str) -> int:
 
 
 class Ready(DataSource):
-    """One batch of the log again and again, as often as the log has such a block."""
+    """A batch of the log, repeated as often as the log has such a block."""
 
     @classmethod
     def name(cls) -> str:
@@ -167,7 +166,7 @@ _JOBS: dict[str, Callable[[Any, str, str], str | int]] = {
 
 
 def _columns(log: str) -> Any:
-    """The columns of the first rows; the logs are made of one definition of their table."""
+    """The columns of the first rows; each of these logs has a single definition of its table."""
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.rows.tables import Table
     from binlog_kaitai.columns.views.change_schemas import merged_schema

@@ -1,7 +1,7 @@
-"""What differs from transaction to transaction on a busy server, put into copies of one transaction.
+"""Varies copies of a transaction like the transactions of a busy server.
 
-Times advance by some hundred microseconds, connections take turns, numbers count on. Where a value stands is
-told by the record layouts, and inside the status variables by the traced classes.
+Timestamps advance by some hundred microseconds, connections alternate, numbers increase. The offsets of
+values come from the record layouts and, inside status variables, from the traced classes.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, masks, trace_event
 from binlog_kaitai.core.transactions import GTID_TYPES
 
-#: Microseconds since 1970 of the first transaction, and from one to the next, on average.
+#: Start of the first transaction, in microseconds since 1970, and average interval between transactions.
 _FIRST, _STEP = 1_780_000_000_000_000, 173
 
-#: Connections that take turns.
+#: Number of connections, which alternate.
 _CONNECTIONS = 61
 
-#: The digits in the text of a statement that are another number in each transaction.
+#: The digits in a statement's text that differ in each transaction.
 DIGITS = b"0000000000"
 
 _TOP_BIT = 0x80
 
 
 class Moment(NamedTuple):
-    """Transactions by their numbers, as arrays: number, microseconds since 1970, connection."""
+    """Transactions by number, as arrays: number, microseconds since 1970, connection."""
 
     numbers: Any
     times: Any
@@ -39,22 +39,22 @@ class Moment(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Any) -> Moment:
-        """What a server would have had, with some irregularity."""
+        """Values as on a server, with some irregularity."""
         jitter = numbers * 2_654_435_761 % (2 * _STEP)
         return cls(numbers, _FIRST + numbers * _STEP + jitter, 8 + numbers * 7919 % _CONNECTIONS)
 
 
 def renew(block: Block, position: int, first: int, micros: int | None) -> int:
-    """Make copies of a transaction those of a place in a log; gives the number of the next transaction.
+    """Update copies of a transaction for an offset in a log; returns the number of the next transaction.
 
     Parameters
     ----------
     position
-        Where the block stands in the log.
+        Offset of the block in the log.
     first
         Number of the first transaction.
     micros
-        Offset of the microseconds in events of statements, if they have them.
+        Offset of the microseconds in statement events, if there are any.
     """
     put(block.data, block.starts + header_offset("next_position"), position + block.starts + block.sizes, 4)
     is_begin = np.isin(block.types, list(GTID_TYPES))
@@ -74,7 +74,7 @@ def renew(block: Block, position: int, first: int, micros: int | None) -> int:
 
 
 def _values(block: Block, kind: int, moment: Moment) -> dict[str, Any]:
-    """New values of the fields of events of one type."""
+    """New values for the fields of events of one type."""
     numbers, body = moment.numbers, block.body(kind)
     match kind:
         case EventType.gtid_log_event:
@@ -135,7 +135,7 @@ def put(data: Any, positions: Any, values: Any, width: int) -> None:
 
 
 def status_variable(event: bytes, layout: Format, key: str) -> tuple[int, int, int] | None:
-    """Where in a statement's event a status variable begins, its value, and the next one; None without it."""
+    """Range of a status variable in a statement's event, and its value; None without it."""
     traced, _ = trace_event(event, EventType.query_event, layout)
     content = traced.body.content
     outer = content._debug["status_vars"]["start"] + _start_of_body(event, layout)
@@ -153,7 +153,7 @@ def _start_of_body(event: bytes, layout: Format) -> int:
 
 
 def with_variable(event: bytes, layout: Format, variable: bytes) -> bytes:
-    """A statement with one more status variable, in front of the others."""
+    """A statement with an additional status variable before the others."""
     block = frame_all("", event, layout)
     assert block is not None
     kind = EventType.query_event
@@ -184,7 +184,7 @@ def within_statement(event: bytes, layout: Format) -> bytes:
 
 
 def with_length(event: bytes, layout: Format, length: int) -> bytes:
-    """A GTID event that tells another length of its transaction."""
+    """A GTID event with another transaction length."""
     block = frame_all("", event, layout)
     assert block is not None
     body, kind = block.body(EventType.gtid_log_event), EventType.gtid_log_event

@@ -1,4 +1,4 @@
-"""`python -m tools.conformance`: build the grammar in every language and hold its trees against Python's."""
+"""`python -m tools.conformance`: build the grammar in every language and compare the trees with Python's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def report(results: list[Result]) -> bool:
-    """Print what came out; whether nothing failed."""
+    """Print the results; returns whether all succeeded."""
     failed = 0
     for result in results:
         print(result.line())

@@ -1,4 +1,4 @@
-"""Where the trees of two languages differ."""
+"""Finds differences between the trees of two languages."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-EXACT = 2**53  # beyond this, JavaScript's numbers are rounded
+EXACT = 2**53  # JavaScript rounds larger numbers
 ERROR = {"error": True}
 _UNREADABLE = re.compile("\N{REPLACEMENT CHARACTER}+")
 
 
 @dataclass(frozen=True)
 class Leniency:
-    """What a language's runtime cannot say, with the reason in `docs/languages.md`.
+    """Limitations of a language's runtime, with the reasons in `docs/languages.md`.
 
     Attributes
     ----------
     absent_is_zero
-        A field that is not there has the zero of its type.
+        An absent field has the zero value of its type.
     absent_enum_is_zero
-        Only an enum that is not there has its zero.
+        Only an absent enum has its zero value.
     unknown_enum_is_null
-        A number that its enum does not name is lost.
+        A number that is not a member of its enum is lost.
     numbers_are_rounded
-        Integers beyond some size are floating-point numbers.
+        Integers above some size are floating-point numbers.
     unreadable_text_is_lost
-        Text that is not UTF-8 is an empty string.
+        Text that is invalid UTF-8 is an empty string.
     unreadable_text_is_anything
-        Text that is not UTF-8 is an error, or some other text.
+        Text that is invalid UTF-8 is an error, or some other text.
     """
 
     absent_is_zero: bool = False
@@ -45,7 +45,7 @@ _ZEROS: tuple[Any, ...] = (None, 0, "", False, [], {"hex": ""})
 
 
 class Comparison:
-    """Compares the lines of one language; `zero_names` are the members of enums with the number 0."""
+    """Compares the lines of one language; `zero_names` are the enum members with the number 0."""
 
     def __init__(self, leniency: Leniency = STRICT, zero_names: frozenset[str] = frozenset()) -> None:
         self._leniency = leniency
@@ -53,7 +53,7 @@ class Comparison:
         self._enum_zeros = (None, 0, *zero_names)
 
     def difference(self, expected: str, found: str) -> str | None:
-        """The first place where two lines of JSON differ, or None."""
+        """The first difference between two lines of JSON, or None."""
         if expected == found:
             return None
         return self.of(json.loads(expected), json.loads(found), "")
@@ -100,12 +100,12 @@ class Comparison:
 
 
 def _text(text: str) -> str:
-    """Text as every decoder gives it: they differ in the byte order mark and the number of U+FFFD."""
+    """Text as all decoders return it: they differ in byte order marks and in the number of U+FFFD."""
     return _UNREADABLE.sub("\N{REPLACEMENT CHARACTER}", text).removeprefix("\ufeff")
 
 
 def _is_rounded(expected: int, found: float) -> bool:
-    # JavaScript's runtime misreads a negative `s8` whose lower half is below 2^31: 2^32 too much
+    # JavaScript's runtime decodes a negative `s8` whose lower half is below 2^31 as 2^32 too large
     # (kaitai_struct_javascript_runtime, pull request 16).
     is_misread = expected < 0 and expected & 0xFFFF_FFFF < 0x8000_0000
     values = [expected, expected + 2**64 * (expected < 0), expected + 2**32 * is_misread]

@@ -1,4 +1,4 @@
-"""The C++ driver's visitors: C++ has no reflection, so each type gets a function that prints its fields."""
+"""The visitors of the C++ driver: without reflection, each type needs a function that prints its fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PUT = {"i": "integer", "u": "natural", "f": "real", "b": "truth", "s": "text", 
 
 
 def render(grammar: Grammar) -> str:
-    """Source to be included by `driver.cpp`."""
+    """Source code to be included by `driver.cpp`."""
     lines = ["// Generated: how each type prints itself.", '#include "driver.h"']
     lines += [f'#include "{top.id}.h"' for top in grammar.tops()]
     for path, members in enums(grammar).items():

@@ -1,4 +1,4 @@
-"""The programs of `docs/languages.md`, built and run as they say: each must print every event."""
+"""Builds and runs the programs of `docs/languages.md` as described there; each must print every event."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Command = tuple[list[str], dict[str, str]]
 
 
 def difference(target: str, folder: Path, log: Path, tree: list[str], members: dict[int, str]) -> str | None:
-    """What is wrong with the program of a language, built in the folder of its driver; None if nothing is.
+    """The failure of a language's program, built in the folder of its driver; None if it succeeds.
 
     Parameters
     ----------
     log, tree
-        A log that can be read, and Python's tree of it.
+        A readable log, and Python's tree of it.
     members
-        The types of events by number.
+        Event types by number.
     """
     place = folder / "program"
     shutil.rmtree(place, ignore_errors=True)
@@ -60,7 +60,7 @@ def difference(target: str, folder: Path, log: Path, tree: list[str], members: d
 
 
 def _says(line: str, timestamp: int, name: str, number: int | None) -> bool:
-    """Whether a line has the timestamp and the type, by its number or by its name in any spelling."""
+    """Whether a line has the timestamp and the type, as a number or as a name in any spelling."""
     first, _, second = line.partition(" ")
     plain = re.sub(r"[^a-z0-9]", "", second.lower())
     return first == str(timestamp) and (second == str(number) or plain.endswith(name.replace("_", "")))

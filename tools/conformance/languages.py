@@ -1,4 +1,4 @@
-"""How the grammar is built and run in each language: the compiler, the runtime, the driver."""
+"""How the grammar is built and run in each language: compiler, runtime, driver."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ GO_RUNTIME = "github.com/kaitai-io/kaitai_struct_go_runtime/kaitai@v0.11.0"
 
 
 class MissingError(Exception):
-    """What the machine lacks for a language."""
+    """Something required for a language is missing on this machine."""
 
 
 class BuildError(Exception):
-    """A compiler refused the generated classes or the driver."""
+    """A compiler rejected the generated classes or the driver."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Built:
     Attributes
     ----------
     command
-        It takes names of logs as lines and prints trees.
+        Reads file names, one per line, and prints trees.
     tool, runtime
         The compiler or interpreter and the Kaitai runtime, with versions.
     environment
-        Variables beyond those of this process.
+        Additional environment variables.
     """
 
     command: list[str]
@@ -51,18 +51,18 @@ class Built:
 
 @dataclass(frozen=True)
 class Language:
-    """One language of the Kaitai compiler.
+    """A target language of the Kaitai compiler.
 
     Attributes
     ----------
     target
-        The compiler's name for it.
+        The compiler's name of the language.
     title
-        Its own name.
+        The name of the language.
     build
-        Builds the driver in a folder that has `classes/` and `schema.tsv`.
+        Builds the driver in a folder that contains `classes/` and `schema.tsv`.
     leniency
-        What its runtime cannot say.
+        Limitations of its runtime.
     """
 
     target: str
@@ -72,7 +72,7 @@ class Language:
 
 
 def prepare(language: Language, grammar: Grammar, schema: str, folder: Path) -> Built:
-    """Compile the grammar to a language, and build its driver."""
+    """Compile the grammar to a language and build its driver."""
     write_target(compile_for(grammar, language.target), folder / "classes")
     (folder / "schema.tsv").write_text(schema, encoding="utf-8")
     return language.build(grammar, folder)
@@ -89,7 +89,7 @@ def _java(_: Grammar, folder: Path) -> Built:
 
 
 def java_runtime() -> Path:
-    """The jar, out of Maven's own cache; Maven fetches it if need be."""
+    """The jar from Maven's cache; downloaded if necessary."""
     if given := os.environ.get("KAITAI_JAVA_RUNTIME"):
         return Path(given)
     group, name, version = JAVA_RUNTIME.split(":")
@@ -178,7 +178,7 @@ def _lua(_: Grammar, folder: Path) -> Built:
     if lua is None:
         raise MissingError("no lua")
     runtime = given("KAITAI_LUA_RUNTIME", "kaitaistruct.lua")
-    given("KAITAI_LUA_RUNTIME", "zzlib/zzlib.lua")  # a submodule, which a plain clone leaves empty
+    given("KAITAI_LUA_RUNTIME", "zzlib/zzlib.lua")  # a submodule, empty in a plain clone
     command = [lua, str(DRIVERS / "driver.lua"), str(folder / "classes"), str(folder / "schema.tsv")]
     return Built(command, _version(lua, "-v"), _runtime(runtime), {"LUA_PATH": f"{runtime}/?.lua;;"})
 
@@ -190,7 +190,7 @@ def _need(*names: str) -> None:
 
 
 def given(variable: str, file: str) -> Path:
-    """The folder of a runtime, named by an environment variable."""
+    """The folder of a runtime, from an environment variable."""
     folder = Path(os.environ.get(variable, ""))
     if not os.environ.get(variable):
         raise MissingError(f"{variable} does not name the runtime's folder")
@@ -200,7 +200,7 @@ def given(variable: str, file: str) -> Path:
 
 
 def _runtime(folder: Path) -> str:
-    """The version that a runtime's own files state."""
+    """The version according to the runtime's own files."""
     for path in [
         *folder.glob("lib/**/struct.rb"),
         *folder.glob("*.csproj"),
@@ -213,7 +213,7 @@ def _runtime(folder: Path) -> str:
 
 
 def run_tool(command: list[str], cwd: Path | None = None) -> None:
-    """Run a compiler; raise a `BuildError` with what it says if it refuses."""
+    """Run a compiler; raise a `BuildError` with its output if it fails."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildError(f"{command[0]}: {(done.stderr + done.stdout).strip()[:4000]}")

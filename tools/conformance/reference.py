@@ -1,4 +1,4 @@
-"""The tree of a log as the Python classes read it, which is what every other language is held against."""
+"""The tree of a log from the Python classes, with which all other languages are compared."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Enums = dict[str, dict[int, str]]
 def lines(
     data: bytes, schema: Schema, enums: Enums, parse: Callable[[bytes], Any] = MysqlBinlog.from_bytes
 ) -> Iterator[str]:
-    """A line of JSON for the file without its entries, one for each entry, then the seconds that it took."""
+    """A line of JSON for the file without its entries, one for each entry, then the seconds taken."""
     tree = _Tree(schema, enums)
     begin = time.perf_counter()
     try:
         log = parse(data)
-    except Exception:  # whatever the runtime raises: the other languages raise something else
+    except Exception:  # any exception of the runtime; other languages raise others
         yield json.dumps(ERROR)
     else:
         taken = time.perf_counter() - begin
@@ -40,7 +40,7 @@ def lines(
 
 
 def document(data: bytes, schema: Schema, enums: Enums) -> dict[str, Any]:
-    """The whole tree of a log: what `lines` prints, with the entries in their place."""
+    """The whole tree of a log: the output of `lines`, with the entries inserted."""
     return _Tree(schema, enums).record(MysqlBinlog.from_bytes(data))
 
 
@@ -61,7 +61,7 @@ class _Tree:
                 continue
             try:
                 value = getattr(record, name)
-            except Exception:  # likewise
+            except Exception:  # see above
                 found[name] = ERROR
                 continue
             found[name] = self._value(value, kind, enum)
@@ -83,5 +83,5 @@ class _Tree:
         if isinstance(value, str):
             return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         if kind == "i" and value >= 2**63:
-            return value - 2**64  # what the grammar says to be signed is so where integers have 64 bits
+            return value - 2**64  # fields declared as signed are signed in languages with 64-bit integers
         return value

@@ -1,4 +1,4 @@
-"""`docs/languages.md`: what came out in each language, and a program to start from."""
+"""Writes `docs/languages.md`: the results in each language, and an example program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEMPLATE = Path(__file__).with_name("languages.md.in")
 
 
 def render(results: list[Result], python: tuple[str, str, int, float]) -> str:
-    """The document. `python` is the reference: its version, its runtime, number of logs, MB/s."""
+    """The document. `python` is the reference: its version, runtime, number of logs, and MB/s."""
     tool, runtime, logs, speed = python
     rows = [f"| Python | {tool} | {runtime} | the reference, {logs} | {speed:.1f} |"]
     rows += [_row(result) for result in results]

@@ -1,4 +1,4 @@
-"""Runs drivers over logs and compares what they print with Python's trees."""
+"""Runs drivers on logs and compares their output with Python's trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tools.generate.grammar import Grammar
 
 @dataclass
 class Result:
-    """What came out for one language."""
+    """The result for one language."""
 
     language: Language
     built: Built | None = None
@@ -49,7 +49,7 @@ class Result:
 
 
 def corpus(root: Path) -> list[Path]:
-    """Every log of the corpus, damaged ones and encrypted ones too."""
+    """Every log of the corpus, including damaged and encrypted ones."""
     found = (root / "tests/corpus").glob("**/*.0*")
     return sorted(path for path in found if path.suffix[1:].isdigit())
 
@@ -98,7 +98,7 @@ def _run(
 def program_difference(
     grammar: Grammar, target: str, folder: Path, logs: list[Path], trees: list[list[str]]
 ) -> str | None:
-    """What is wrong with the program in a language, run on the first log that can be read."""
+    """The failure of a language's program, run on the first readable log."""
     members = enums(grammar)["BinlogEnums.EventType"]
     readable = ((log, tree) for log, tree in zip(logs, trees, strict=True) if len(tree) > 2)
     for log, tree in readable:
@@ -119,7 +119,7 @@ def _started(built: Built) -> subprocess.Popen[str]:
 
 
 def _answer(stdout: Iterator[str]) -> Iterator[str]:
-    """The lines for one log, the last of which says how long it took."""
+    """The lines for one log; the last one has the time taken."""
     for line in stdout:
         yield line.rstrip("\n")
         if line.startswith("end "):

@@ -1,12 +1,12 @@
-"""What the drivers print of each type: a table of lines with tabs between their words.
+"""The fields that drivers print for each type, as a table of tab-separated lines.
 
     T  class path                   a type, such as MysqlBinlog.LogEntry
     F  field, kind, enum or "-"     a field of it, in the order of printing
     E  path                         an enum, such as BinlogEnums.EventType
     M  number, name                 a member of it
 
-A kind is a letter, and `*` after it for a list: `i` integer, `u` unsigned integer of 64 bits, `f` floating
-point, `b` boolean, `s` text, `x` bytes, `e` enum, `r` record.
+A kind is a letter, followed by `*` for a list: `i` integer, `u` unsigned 64-bit integer, `f` floating point,
+`b` boolean, `s` text, `x` bytes, `e` enum, `r` record.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LETTERS |= {"enum": "e", "record": "r"}
 
 
 class Field(NamedTuple):
-    """One field as drivers print it."""
+    """A field that drivers print."""
 
     name: str
     kind: str
@@ -41,7 +41,7 @@ def schema(grammar: Grammar) -> Schema:
 
 
 def render(grammar: Grammar) -> str:
-    """The table as the drivers read it."""
+    """The table in the drivers' format."""
     lines = []
     for path, fields in schema(grammar).items():
         lines.append(f"T\t{path}")
@@ -53,7 +53,7 @@ def render(grammar: Grammar) -> str:
 
 
 def enums(grammar: Grammar) -> dict[str, dict[int, str]]:
-    """The members of each enum, by its path."""
+    """The members of each enum, by path."""
     found = [grammar.enum(type_, name) for type_ in grammar for name in type_.enums]
     return {enum.class_path: enum.members for enum in found}
 
@@ -62,7 +62,7 @@ def _fields(inference: Inference, type_: Type) -> list[Field]:
     fields = [_field(inference, type_, node["id"], node) for node in type_.seq]
     peeked = _peek(type_.instances)
     for name, node in type_.instances.items():
-        # A computed record stands elsewhere in the tree, maybe around this one.
+        # A computed record is part of the tree elsewhere, possibly around this one.
         if name not in peeked and not ("value" in node and _is_record(inference.field(type_, name))):
             fields.append(_field(inference, type_, name, node))
     return fields
@@ -88,7 +88,7 @@ def _is_record(kind: Kind) -> bool:
 
 
 def _peek(instances: dict[str, Node]) -> set[str]:
-    """Instances that read from where the stream happens to be, and those made from them."""
+    """Instances that read at the current stream position, and those derived from them."""
     found: set[str] = set()
     pattern = re.compile(_PLACE)
     while new := {name for name, node in instances.items() if pattern.search(_before(node))} - found:
@@ -98,5 +98,5 @@ def _peek(instances: dict[str, Node]) -> set[str]:
 
 
 def _before(node: Node) -> str:
-    """What a field says that is asked before it is read; the end of its repetition comes later."""
+    """The parts of a field that are evaluated before it is read; the end of a repetition is not."""
     return str({key: value for key, value in node.items() if key not in ("repeat-until", "doc")})

@@ -1,1 +1,1 @@
-"""Records the corpus: real logs, the SQL that made them, and what their servers say about them."""
+"""Records the corpus: real logs, the SQL that produced them, and their servers' own descriptions of them."""

@@ -19,7 +19,7 @@ from tools.corpus.scenario import all_scenarios
 from tools.corpus.stream import STREAMS, record_stream
 from tools.servers import SERVERS, Server, ServerError
 
-# What is recorded beside the scenarios: the command, what it is done for, and how.
+# Recordings other than scenarios: the command, its subjects, and the function.
 SPECIAL: dict[str, tuple[Iterable[object], Callable[..., list[str]]]] = {
     "damaged": (DAMAGED, record_damaged),
     "encrypted": (ENCRYPTED, record_encrypted),
@@ -30,7 +30,7 @@ SPECIAL: dict[str, tuple[Iterable[object], Callable[..., list[str]]]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command; 1 where something did not go as it should."""
+    """Run one command; returns 1 if anything went wrong."""
     parser = argparse.ArgumentParser(prog="python -m tools.corpus", description=__doc__)
     commands = parser.add_subparsers(required=True)
     record = commands.add_parser("record", help="run scenarios on a server")

@@ -1,4 +1,4 @@
-"""One folder of the corpus: the logs of a case and, beside them, everything that is known about them.
+"""A folder of the corpus: the logs of a case, and everything known about them.
 
 binlog.000001 …      the logs as the server left them
 scenario.sql         the statements that made them
@@ -22,13 +22,13 @@ from typing import Any
 from tools.corpus.oracle import EventLine, client_output, event_lines, gaps
 
 CORPUS = Path(__file__).resolve().parents[2] / "tests" / "corpus"
-# `-vv` output beyond this is left out: it can be made again from the log.
+# Longer `-vv` output is omitted; it can be reproduced from the log.
 VV_LIMIT = 3_000_000
 
 
 @dataclass
 class CaseWriter:
-    """Fills `folder`; `client` is the command that prints a log, `dump_options` what it needs for that."""
+    """Fills `folder`; `client` is the command that prints a log, `dump_options` are its options."""
 
     folder: Path
     client: Sequence[str]
@@ -55,7 +55,7 @@ class CaseWriter:
         self.text(name, "\n".join(lines) + "\n")
 
     def oracle(self, *, strict: bool = True, vv: bool = True) -> list[str]:
-        """Asks the client about each log; returns where its answer has gaps."""
+        """Run the client on each log; returns where its output has gaps."""
         rows: list[EventLine] = []
         missing: list[str] = []
         for log in self.logs:

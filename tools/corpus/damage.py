@@ -1,8 +1,8 @@
-"""Damaged logs: those of a server that was killed, and what can happen to such files on their way.
+"""Damaged logs: those of a killed server, and damage that files suffer in transit.
 
-Every case is `damaged/<server>-<kind>/binlog.000001`. Its info.json says how far the log is whole
-(`whole_until`, the end of its last whole event), what is wrong behind that (`damage`), and what a reader
-makes of it (`end`); its oracle lists the whole events only.
+Each case is `damaged/<server>-<kind>/binlog.000001`. Its info.json has the end of the last complete event
+(`whole_until`), what is wrong after it (`damage`), and the result expected of a reader (`end`); its oracle
+lists only the complete events.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SERVERS = ("mysql-9.7", "mariadb-10.11")
 
 
 class Damage(NamedTuple):
-    """What one kind does: the new bytes, given the log and its events, and what it means for a reader.
+    """A kind of damage: returns the new bytes, given the log and its events, and states the expected result.
 
-    `end`: `in_use` (ends with the last whole event, more may come), `clean`, `error`, or `positions` (every
-    event is right in itself; only the positions in the headers tell that one is missing). `whole`: how many
-    events from the start are whole and right; None for all of them, a negative number counts from the end.
+    `end`: `in_use` (ends with the last complete event, more may follow), `clean`, `error`, or `positions`
+    (every event is valid, and only the positions in the headers show that one is missing). `whole`: number of
+    events from the start that are complete and valid; None for all, a negative number counts from the end.
     """
 
     kind: str
@@ -48,7 +48,7 @@ def _patch(data: bytes, at: int, new: bytes) -> bytes:
 
 _GARBAGE = bytes(random.Random(1).randrange(256) for _ in range(300))
 
-# Of the log that was open when the server was killed.
+# From the log that was open when the server was killed.
 OPEN_DAMAGES = (
     Damage("in_use", "in_use", None, lambda log, _: log, "the server was killed; nothing is missing"),
     Damage("in_use_cut_in_body", "in_use", -1, lambda log, _: log[:-7], "ends inside the body of an event"),
@@ -58,7 +58,7 @@ OPEN_DAMAGES = (
     ),
     Damage("in_use_zero_tail", "in_use", None, lambda log, _: log + bytes(4096), "zeros behind the end"),
 )  # fmt: skip
-# Of a log that the server had closed.
+# From a log that the server had closed.
 CLOSED_DAMAGES = (
     Damage("cut_in_body", "error", -1, lambda log, _: log[:-7], "ends inside the body of an event"),
     Damage(
@@ -97,7 +97,7 @@ CLOSED_DAMAGES = (
 
 
 def record_damaged(name: str) -> list[str]:
-    """Makes the cases of one server; returns what looks wrong."""
+    """Create the cases of one server; returns what looks wrong."""
     server = Server(name, "corpus")
     with server, TemporaryDirectory() as scratch:
         recorder = Recorder(server, writer_for(server, Path(scratch) / "case"))

@@ -1,10 +1,10 @@
-"""Encrypted logs, with their keys, and beside them the same logs as the server sends them in plain.
+"""Encrypted logs with their keys, and the same logs decrypted by the server.
 
-    encrypted/<server>/binlog.000001 …   as they lie on disk
+        encrypted/<server>/binlog.000001 …   as stored on disk
     encrypted/<server>/plain/…           the same, read through a replication connection
     encrypted/<server>/keyring.json      MySQL's keys, or keys.txt with MariaDB's
 
-The oracle (events.tsv.gz, vv.txt.gz) is about the plain logs.
+The oracle (events.tsv.gz, vv.txt.gz) describes the decrypted logs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SERVERS = ("mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 
 
 def record_encrypted(name: str) -> list[str]:
-    """Makes the case of one server; returns what looks wrong."""
+    """Create the case of one server; returns what looks wrong."""
     server = Server(name, "encrypted")
     server.start(fresh=True)
     try:

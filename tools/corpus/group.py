@@ -1,7 +1,7 @@
-"""Logs of a group of two servers (group replication): the binary logs of both, and the relay logs of one.
+"""Logs of a group of two servers (Group Replication): the binary logs of both, and the relay logs of one.
 
-What one member writes reaches the other through the group's own channel, whose relay log is of a kind that no
-other replica has.
+Changes of one member reach the other through the group's own channel, whose relay log differs from that of
+other replicas.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WAIT_SECONDS = 60
 
 
 def record_group(name: str) -> list[str]:
-    """Makes the case of one server; returns what looks wrong."""
+    """Create the case of one server; returns what looks wrong."""
     members = [Server(name, "group1"), Server(name, "group2")]
     ports = [free_port() for _ in members]
     writer = writer_for(members[0], CORPUS / name / "group_replication")
@@ -39,7 +39,7 @@ def record_group(name: str) -> list[str]:
         recorder.close()
         for number, member in enumerate(members, 1):
             member.execute("FLUSH BINARY LOGS")
-            # The newest log is open, so it is left out.
+            # The newest log is still open and therefore skipped.
             for log in sorted(member.data.glob("binlog.[0-9]*"))[:-1]:
                 writer.add_log(log, f"member{number}-{log.name}")
         for log in sorted(members[1].data.glob("relay-*.[0-9]*")):

@@ -1,4 +1,4 @@
-"""What a server's own client says about a log: the header of every event, read from its hex dump.
+"""The header of every event of a log according to its server's own client, from hex dumps.
 
 Both clients print a block per event: a line `# at POSITION`, a line with the checksum, and the 19 bytes of
 the header in hex. MySQL and MariaDB differ only in how they frame those bytes, hence only hex pairs count.
@@ -22,16 +22,16 @@ _CHECKSUM = re.compile(rb"^#\d{6} .* server id \d+ +end_log_pos \d+ CRC32 0x([0-
 _HEADER = re.compile(rb"^# +([0-9a-f]+) ((?:[ |]*\b[0-9a-f]{2}\b){19}) *$")
 _HEX_PAIR = re.compile(rb"\b[0-9a-f]{2}\b")
 _COMPRESSED_ROWS = re.compile(rb"^# Event: \t(?:Write|Update|Delete)_compressed_rows")
-# The code that mariadb-binlog shows after decompression: the code in the log.
+# The type code that mariadb-binlog prints after decompression, and the code in the log.
 _COMPRESSED_CODES = {23: 166, 24: 167, 25: 168, 30: 169, 31: 170, 32: 171}
 
 
 class ClientError(Exception):
-    """The server's client could not read the log; its message is in the text."""
+    """The server's client could not read the log; contains its message."""
 
 
 class EventLine(NamedTuple):
-    """The header of one event. `inner` is 1 for an event out of a compressed transaction."""
+    """The header of an event. `inner` is 1 for an event of a compressed transaction."""
 
     file: str
     position: int
@@ -46,7 +46,7 @@ class EventLine(NamedTuple):
 
 
 def client_output(client: Sequence[str], log: Path, *options: str, strict: bool = True) -> bytes:
-    """What `mysqlbinlog OPTIONS LOG` prints; with `strict` a failure raises ClientError."""
+    """The output of `mysqlbinlog OPTIONS LOG`; with `strict`, a failure raises ClientError."""
     done = subprocess.run(
         [*client, *options, str(log)], capture_output=True, timeout=CLIENT_SECONDS, check=False
     )
@@ -56,9 +56,9 @@ def client_output(client: Sequence[str], log: Path, *options: str, strict: bool 
 
 
 def event_lines(client: Sequence[str], log: Path, *options: str, strict: bool = True) -> list[EventLine]:
-    """The events of one log, by position, as its server's client prints them with `--hexdump`."""
+    """The events of a log, by position, as its server's client prints them with `--hexdump`."""
     text = client_output(client, log, "--base64-output=decode-rows", "--hexdump", *options, strict=strict)
-    # The blocks of a LOAD DATA are printed only when its last event comes, hence the sort.
+    # The blocks of a LOAD DATA are printed after its last event, so the events are sorted.
     events = sorted(_parse(log.name, text.split(b"\n")), key=lambda event: event.position)
     events = _mark_inner(events, log.stat().st_size)
     outer = [event for event in events if not event.inner]
@@ -69,10 +69,10 @@ def event_lines(client: Sequence[str], log: Path, *options: str, strict: bool = 
 
 
 def _mark_inner(events: list[EventLine], log_size: int) -> list[EventLine]:
-    """Tells the events of compressed transactions from the others.
+    """Distinguish the events of compressed transactions from the others.
 
-    They are shown at the position behind their TRANSACTION_PAYLOAD event, before the event that really stands
-    there, and have no checksum: what is printed as one is the end of their body.
+    They are printed with the position after their TRANSACTION_PAYLOAD event, before the event at that
+    position, and have no checksum: the value printed as such is the end of their body.
     """
     marked = []
     for event, after in zip_longest(events, events[1:]):
@@ -92,15 +92,15 @@ def _parse(file: str, lines: Iterable[bytes]) -> Iterator[EventLine]:
         elif checksum := _CHECKSUM.match(line):
             crc32 = "0x" + checksum[1].decode()
         elif pending and _COMPRESSED_ROWS.match(line):
-            # Shown with the type and size after decompression; event_lines mends the size.
+            # Printed with the type and size after decompression; event_lines corrects the size.
             pending = pending._replace(type_code=_COMPRESSED_CODES[pending.type_code])
         elif header := _HEADER.match(line):
             if pending:
                 yield pending
             fields = _header_fields(header[2])
-            # mariadb-binlog numbers the bytes of an annotate event as those of the next event, and prints
-            # the `# at` lines of both before them: there the order of those lines tells. mysqlbinlog prints
-            # `# at` lines without an event in compressed transactions: there the first byte's number tells.
+            # mariadb-binlog numbers the bytes of an annotate event like those of the next event, and prints
+            # the `# at` lines of both before them, so the order of those lines is used. mysqlbinlog prints `#
+            # at` lines without an event in compressed transactions, so the number of the first byte is used.
             position = positions.popleft() if b"|" in line else int(header[1], 16)
             pending = fields._replace(file=file, position=position, crc32=crc32)
     if pending:
@@ -114,13 +114,13 @@ def _header_fields(hex_pairs: bytes) -> EventLine:
 
 
 def gaps(events: Iterable[EventLine], log_size: int, first: int = 4) -> list[str]:
-    """Where a list of events leaves bytes of a log out or counts them twice: empty for a complete list."""
+    """Bytes of a log that no event covers or that are covered twice; empty for a complete list."""
     found, expected, file = [], first, ""
     for event in events:
         if not event.inner:
             if event.position != expected:
-                found.append(f"{event.file}: nothing is said about {expected} to {event.position}")
+                found.append(f"{event.file}: no event covers {expected} to {event.position}")
             expected, file = event.position + event.size, event.file
     if expected != log_size:
-        found.append(f"{file}: nothing is said about {expected} to {log_size}")
+        found.append(f"{file}: no event covers {expected} to {log_size}")
     return found

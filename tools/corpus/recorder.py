@@ -1,4 +1,4 @@
-"""Runs scenarios on a server and writes down the logs with everything that the server says about them."""
+"""Runs scenarios on a server, and stores the logs with the server's own descriptions of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _START = (
 
 
 class Recorder:
-    """One scenario on one server. The server is left running, with its default options again."""
+    """One scenario on one server, which is left running with its default options."""
 
     def __init__(self, server: Server, writer: CaseWriter) -> None:
         self.server = server
@@ -48,7 +48,7 @@ class Recorder:
         self._sessions: dict[str, Any] = {}
 
     def record(self, scenario: Scenario) -> list[str]:
-        """Runs it and writes the case; returns what looks wrong."""
+        """Run the scenario and write the case; returns what looks wrong."""
         self.prepare(*scenario.options)
         self.run(scenario)
         self.collect(scenario)
@@ -58,7 +58,7 @@ class Recorder:
         return missing + self.wrong
 
     def prepare(self, *options: str) -> None:
-        """Leaves the server with no database and one new log."""
+        """Reset the server to no databases and one new log."""
         if options:
             self.server.restart(*options)
         self.server.start()
@@ -68,13 +68,13 @@ class Recorder:
         self._load_files()
 
     def run(self, scenario: Scenario) -> None:
-        """Runs the steps of a scenario that are for this server, in a new database."""
+        """Run the steps of a scenario that apply to this server, in a new database."""
         for step in (*_START, *scenario.steps):
             if step.runs_on(self.server.spec.name):
                 self.step(step)
 
     def step(self, step: Step) -> None:
-        """Runs one statement or directive; what the server refuses against expectation is noted."""
+        """Run one statement or directive; unexpected errors are recorded."""
         self._done.append(str(step))
         if not step.directive:
             self._execute(step)
@@ -96,7 +96,7 @@ class Recorder:
 
     @property
     def text(self) -> str:
-        """Everything that was done, as a scenario."""
+        """All executed steps, as a scenario."""
         return "".join(f"{step}\n" for step in self._done)
 
     @property
@@ -104,7 +104,7 @@ class Recorder:
         return (DATABASE, DATABASE + "2")
 
     def collect(self, scenario: Scenario) -> None:
-        """Copies the logs and asks the server about them; the log that is still open is left out."""
+        """Copy the logs and query the server about them, except for the open log."""
         self.close()
         self.writer.text("tables.jsonl.gz", snapshot(self.server, self.databases))
         self.server.execute("FLUSH BINARY LOGS")
@@ -124,7 +124,7 @@ class Recorder:
                 session.cursor().execute("SET sql_mode='NO_ENGINE_SUBSTITUTION'")
                 session.cursor().execute(f"USE `{DATABASE}`")
         try:
-            # LOAD DATA LOCAL names its file relative to here.
+            # LOAD DATA LOCAL names its file relative to this folder.
             with contextlib.chdir(self.server.data), session.cursor() as cursor:
                 cursor.execute(step.text)
                 while cursor.nextset():
@@ -134,10 +134,10 @@ class Recorder:
                 self.wrong.append(f"{step.text[:200]} -> {error}")
         else:
             if step.refused:
-                self.wrong.append(f"{step.text[:200]} -> was not refused")
+                self.wrong.append(f"{step.text[:200]} -> was not rejected")
 
     def close(self) -> None:
-        """Ends all sessions."""
+        """Close all sessions."""
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
@@ -153,7 +153,7 @@ class Recorder:
 
 
 def facts(server: Server, client: str = "") -> dict[str, Any]:
-    """What info.json says about the server and the day."""
+    """The information on server and date in info.json."""
     reader = find(client or server.spec.clients_of or server.spec.name)
     version = str(server.execute("SELECT VERSION()")[0][0])
     today = datetime.date.today().isoformat()
@@ -162,20 +162,20 @@ def facts(server: Server, client: str = "") -> dict[str, Any]:
         "server": server.spec.name,
         "version": version,
         "date": today,
-        "provenance": f"made by running scenario.sql on server {server.spec.name} ({version}) on {today}",
+        "provenance": f"created by running scenario.sql on server {server.spec.name} ({version}) on {today}",
         "oracle": f"{reader.dump_client} of {reader.name}",
         "variables": {name: value for name, value in variables.items() if name in _VARIABLES},
     }
 
 
 def reset_statement(server: Server) -> str:
-    """The statement that throws all logs away."""
+    """The statement that deletes all logs."""
     return "RESET BINARY LOGS AND GTIDS" if server.spec.name == "mysql-9.7" else "RESET MASTER"
 
 
 def writer_for(server: Server, folder: Path, client: str = "") -> CaseWriter:
-    """A writer whose oracle is that server's own client, or that of the server named `client`."""
+    """A writer whose oracle is the client of that server, or of the server named `client`."""
     reader = Server(client) if client else server
-    # mariadb-binlog -v stops at rows with temporal columns of the old format.
+    # mariadb-binlog -v fails on rows with temporal columns in the old format.
     options = ["-vv"] if reader.spec.flavour == "mysql" else []
     return CaseWriter(folder, reader.client(), options)

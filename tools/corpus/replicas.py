@@ -1,8 +1,8 @@
-"""Relay logs: what a replica writes down of its source's log, before it runs it.
+"""Relay logs: the copy of the source's log that a replica writes before it applies it.
 
-A relay log starts with the replica's own format description event; a ROTATE event and the source's format
-description follow, and that is how the rest is laid out. In some pairs source and replica are of different
-makes or versions, so that the two formats differ.
+A relay log begins with the replica's own format description event, followed by a ROTATE event and the
+source's format description, which applies to the rest. In some pairs, source and replica differ in vendor or
+version, so that the two formats differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WAIT_SECONDS = 30
 
 
 class Pair(NamedTuple):
-    """A source and its replica, with the options they are started with."""
+    """A source and its replica, with their options."""
 
     source: str
     replica: str
@@ -37,7 +37,7 @@ PAIRS = (
 
 
 def record_relay(pair: Pair) -> list[str]:
-    """Makes the case of one pair; returns what looks wrong."""
+    """Create the case of one pair; returns what looks wrong."""
     source, replica = Server(pair.source, "corpus"), Server(pair.replica, "replica")
     plain = "-no_checksum" if "--binlog-checksum=NONE" in pair.source_options else ""
     writer = writer_for(replica, CORPUS / pair.replica / f"relay-of-{pair.source}{plain}", pair.client)
@@ -79,7 +79,7 @@ def _point(replica: Server, source: Server) -> None:
 
 
 def _wait_for(replica: Server, recorder: Recorder) -> None:
-    """Until the last rows of the scenario have come; then the log has come whole, too."""
+    """Wait for the last rows of the scenario, and therefore for the complete log."""
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         logs = sorted(replica.data.glob("relay.[0-9]*"))

@@ -1,7 +1,7 @@
-"""Scenarios: SQL files with a few directives, which say what to do to a server.
+"""Scenarios: SQL files with directives for a server.
 
-A statement ends with `;` at the end of a line. It runs in session A, or in the session that it names first:
-`/*B*/ INSERT …;`. Directives stand on lines of their own:
+A statement ends with `;` at the end of a line. It runs in session A, or in the session in a leading comment:
+`/*B*/ INSERT …;`. Directives are lines of their own:
 
     -- @servers NAME…       the servers to record this on (prefixes: `mariadb` means all of them)
     -- @options OPTION…     options the server is started with
@@ -31,7 +31,7 @@ _SESSION = re.compile(r"/\*([A-Z])\*/ *")
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do: a statement (`directive` empty, `session` says where) or a directive."""
+    """A step: a statement (`directive` is empty, and `session` names the session) or a directive."""
 
     text: str
     session: str = "A"
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Scenario:
-    """The steps of one file, and the servers that it is for."""
+    """The steps of a file, and the servers that it applies to."""
 
     name: str
     servers: tuple[str, ...]
@@ -64,7 +64,7 @@ class Scenario:
 
 
 def load(path: Path) -> Scenario:
-    """Reads a scenario file."""
+    """Read a scenario file."""
     headings: dict[str, tuple[str, ...]] = {"servers": (), "options": (), "client": ()}
     steps = []
     for step in _steps(path):
@@ -78,7 +78,7 @@ def load(path: Path) -> Scenario:
 
 
 def all_scenarios() -> list[Scenario]:
-    """Every scenario that names servers; the others are there to be included."""
+    """Every scenario that names servers; the others are included by these."""
     found = [load(path) for path in sorted(SCENARIOS.glob("*.sql"))]
     return [scenario for scenario in found if scenario.servers]
 
@@ -104,7 +104,7 @@ def _steps(path: Path) -> Iterator[Step]:
                 yield _statement("\n".join(lines)[:-1], only, refused)
                 lines, only, refused = [], (), False
     if lines:
-        raise ValueError(f"{path}: the last statement has no end")
+        raise ValueError(f"{path}: the last statement is not terminated")
 
 
 def _statement(text: str, only: tuple[str, ...], refused: bool) -> Step:

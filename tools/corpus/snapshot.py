@@ -1,7 +1,7 @@
-"""The contents of tables, a JSON object per table: what row decoding is later held against.
+"""Table contents, one JSON object per table, with which decoded rows are compared.
 
-A value is null, text as the server sends it (time zone UTC), or {"hex": …} for binary columns. Columns whose
-text would not tell their bytes (BIT, VECTOR, geometry) are asked for as HEX(), marked `hexed`.
+A value is null, text as sent by the server (time zone UTC), or {"hex": …} for binary columns. Columns whose
+text would not determine their bytes (BIT, VECTOR, geometry) are selected as HEX() and flagged as `hexed`.
 """
 
 from __future__ import annotations

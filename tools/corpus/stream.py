@@ -1,11 +1,11 @@
-"""Network streams: what a server sends to a replica, packet by packet, byte for byte.
+"""Network streams: the bytes that a server sends to a replica, packet by packet.
 
-    network/<server>-<kind>/client.bin     the packets that were sent: commands, acknowledgements
-    network/<server>-<kind>/server.bin     the packets that came back, in order, until `until`
-    network/<server>-<kind>/binlog.000001  the log that the stream is about
+        network/<server>-<kind>/client.bin     the packets sent: commands, acknowledgements
+        network/<server>-<kind>/server.bin     the packets received, in order, up to `until`
+        network/<server>-<kind>/binlog.000001  the log that is sent
 
-A packet is as it was on the wire: 3 bytes length, 1 byte sequence number, then that many bytes. Login and the
-statements before the dump command are left out.
+A packet is stored as transmitted: 3 bytes length, 1 byte sequence number, then the content. The login and the
+statements before the dump command are omitted.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tools.servers import Server
 
 COM_BINLOG_DUMP, COM_REGISTER_SLAVE, COM_BINLOG_DUMP_GTID = 0x12, 0x15, 0x1E
 NON_BLOCK, HEARTBEAT_V2, THROUGH_GTID = 1, 2, 4
-# In MariaDB bit 1 asks for annotate events, which are else left out.
+# In MariaDB, bit 1 requests annotate events, which are otherwise omitted.
 SEND_ANNOTATE = 2
 REPLICA_ID = 4711
 HEARTBEATS = (27, 41)
-# Commands that MySQL and MariaDB share spell "slave" up to here; MySQL 9 only knows the other names.
+# Commands shared by MySQL and MariaDB use "slave" up to this version; MySQL 9 supports only the new names.
 _SETTINGS = {
     "mysql-5.6": ("@master_binlog_checksum=@@global.binlog_checksum", "@master_heartbeat_period={}"),
     "mysql-9.7": (
@@ -44,7 +44,7 @@ _HEARTBEAT_NANOSECONDS = 200_000_000
 
 
 class Stream(NamedTuple):
-    """One capture: the dump command to send, and what to set before it."""
+    """One capture: the dump command to send, and the settings before it."""
 
     server: str
     kind: str
@@ -81,7 +81,7 @@ STREAMS = (
 
 @dataclass
 class _Wire:
-    """The socket of a connection after login, with a record of both directions."""
+    """The socket of a connection after login, which records both directions."""
 
     connection: Any
     sent: bytearray = field(default_factory=bytearray)
@@ -100,7 +100,7 @@ class _Wire:
 
 
 def record_stream(stream: Stream) -> list[str]:
-    """Captures one stream; returns what looks wrong."""
+    """Capture one stream; returns what looks wrong."""
     folder = CORPUS / "network" / f"{stream.server}-{stream.kind}"
     with Server(stream.server, "corpus") as server:
         writer = writer_for(server, folder)
@@ -120,7 +120,7 @@ def record_stream(stream: Stream) -> list[str]:
         writer.text("server.bin", bytes(wire.received))
         writer.text("scenario.sql", recorder.text)
         writer.info(case=stream.kind, **facts(server), what=stream.what, until=end, flags=stream.flags)
-        # The log is still open; its client says so on stderr, which is no failure.
+        # The log is still open, which its client reports on stderr; this is not a failure.
         return writer.oracle(strict=False) + recorder.wrong
 
 
@@ -131,7 +131,7 @@ def _capture(server: Server, stream: Stream, wire: _Wire) -> str:
         cursor.execute("SET " + setting.format(_HEARTBEAT_NANOSECONDS))
     if stream.semi_sync:
         cursor.execute(f"SET @rpl_semi_sync_{'replica' if stream.server == 'mysql-9.7' else 'slave'}=1")
-    # Report host, user, password, port, rank and source id: only the server id matters.
+    # Host, user, password, port, rank and source id are reported too, but only the server id matters.
     wire.send(
         struct.pack("<BI", COM_REGISTER_SLAVE, REPLICA_ID)
         + b"\x04host\x04user\x00"
@@ -163,7 +163,7 @@ def _follow(server: Server, stream: Stream, wire: _Wire) -> str:
             _acknowledge(wire, event, stream)
             return "acknowledged transaction"
         if stream.semi_sync and heartbeats and not written:
-            # The dump has caught up, so that the server waits for this replica from now on.
+            # The dump has caught up; from now on, the server waits for this replica.
             written = 1
             _write_later(server)
         if heartbeats == 2 and not stream.semi_sync:

@@ -1,7 +1,7 @@
-"""`python -m tools.fuzz`: mutated logs through every entry; exits 1 if an invariant does not hold.
+"""`python -m tools.fuzz`: run every entry point on mutated logs; exits with 1 if an invariant is violated.
 
-The same seed and number give the same log, as long as corpus and mutations stay as they are. A finding's file
-has the log itself: `--replay FILE` runs every entry on it.
+The same seed and number give the same log, as long as corpus and mutations do not change. The file of a
+finding contains its log: `--replay FILE` runs every entry point on it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KERNELS = ("python", "checked", "compiled")
 
 def main() -> int:
     given = _arguments()
-    # Kernels are made when their modules are imported, here and in the processes that are started.
+    # Kernels are created when their modules are imported, here and in child processes.
     os.environ["BINLOG_KAITAI_KERNELS"] = given.kernels
     if given.kernels != "python":
         from tools.kernels.build import build_here
@@ -32,13 +32,15 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
-    parser.add_argument("--logs", type=int, default=2000, help="how many logs")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="which logs; any by default")
+    parser.add_argument("--logs", type=int, default=2000, help="number of logs")
+    parser.add_argument(
+        "--seed", type=int, default=int(time.time()), help="selects the logs; random by default"
+    )
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes")
-    parser.add_argument("--kernels", choices=_KERNELS, default="checked", help="how kernels are run")
-    parser.add_argument("--all", action="store_true", help="every entry on every log")
-    parser.add_argument("--to", type=Path, default=FINDINGS, help="where findings go")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
+    parser.add_argument("--kernels", choices=_KERNELS, default="checked", help="how kernels run")
+    parser.add_argument("--all", action="store_true", help="run every entry point on every log")
+    parser.add_argument("--to", type=Path, default=FINDINGS, help="folder for findings")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="a finding, or a log")
     return parser.parse_args()
 

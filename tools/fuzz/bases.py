@@ -1,4 +1,4 @@
-"""Pieces of logs of the corpus: a few transactions behind the head of their log."""
+"""Parts of corpus logs: the start of a log, and a few of its transactions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from tools.fuzz.fields import leaves_of, with_number
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus"
 
-#: Most bytes of the transactions of a base, by chance; a longer transaction comes alone, up to the last one.
+#: Maximum size of the transactions of a base, chosen at random; a single longer transaction up to the last
+#: one.
 _SIZES = (300, 500, 800, 1500, 3000)
 _LONGEST = 6000
 
-#: Types of events that a transaction without GTID ends with.
+#: Event types that end a transaction without GTID.
 _ENDS = frozenset((EventType.xid_event, EventType.xa_prepare_log_event))
 
 
 @dataclass(frozen=True)
 class Base:
-    """A log of the corpus, in parts.
+    """A corpus log, divided into parts.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class Base:
 
 @cache
 def cases() -> tuple[tuple[Path, ...], ...]:
-    """The logs of the corpus by folder, in an order that is the same everywhere."""
+    """The logs of the corpus by folder, in a reproducible order."""
     folders: dict[Path, list[Path]] = {}
     for path in sorted(CORPUS.glob("**/*.0*")):
         if path.suffix[1:].isdigit():
@@ -59,7 +60,7 @@ def cases() -> tuple[tuple[Path, ...], ...]:
 
 @cache
 def load(path: Path) -> Base | None:
-    """A log in parts; None where no event can be read."""
+    """A log divided into parts; None if no event can be read."""
     items: list[Item] = []
     try:
         with path.open("rb") as stream:
@@ -104,7 +105,7 @@ def _is_alone(item: Item) -> bool:
 
 
 def chosen(chance: Random) -> tuple[str, Draft]:
-    """A draft by chance, and the log that it is of."""
+    """A random draft, and the log that it comes from."""
     while True:
         base = load(chance.choice(chance.choice(cases())))
         if base is not None:
@@ -125,7 +126,7 @@ def _transactions(base: Base, chance: Random) -> list[Item]:
         if sum(len(item.raw) for item in base.groups[at]) <= _LONGEST:
             break
     else:
-        # All are long: a few events of one.
+        # All are long: take a few events of one.
         group = base.groups[at]
         begin = chance.randrange(len(group))
         return [*group[:1], *_short(group[begin : begin + 4], base.layout)]
@@ -144,7 +145,7 @@ def _short(group: tuple[Item, ...], layout: Format) -> list[Item]:
 
 
 def _definition(base: Base, at: int) -> list[Item]:
-    """The transaction before that defines the table of another one."""
+    """The preceding transaction that defines the table of a given one."""
     maps = [item for item in base.groups[at] if item.type_code == EventType.table_map_event]
     if not maps:
         return []
@@ -162,7 +163,7 @@ def _definition(base: Base, at: int) -> list[Item]:
 
 
 def _remove_checksums(draft: Draft) -> None:
-    """Let the log be one without checksums; the format description event keeps its own."""
+    """Remove the checksums of the log; the format description event keeps its own."""
     draft.layout = draft.layout.without_checksums()
     for index, item in enumerate(draft.items):
         if item.type_code == EventType.format_description_event:

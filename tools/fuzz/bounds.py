@@ -1,4 +1,4 @@
-"""Time and memory that an entry may take for a small log."""
+"""Limits for the time and memory of an entry point on a small log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: Seconds of a processor that one entry may take, and after which it is stopped; seconds on the clock.
+#: Processor seconds that an entry point may take, and after which it is stopped; wall-clock seconds.
 SLOW, LONGEST, LONGEST_WAIT = 3.0, 20, 300
 
 #: Bytes that the process may grow by, and bytes of address space above those at the start.
@@ -19,11 +19,11 @@ _STATUS, _RESET = "/proc/self/status", "/proc/self/clear_refs"
 
 
 class TooLongError(Exception):
-    """An entry does not end."""
+    """An entry point does not terminate."""
 
 
 def limit_memory() -> None:
-    """Have the system refuse more address space than a small log can need."""
+    """Limit the address space to what a small log can need."""
     now = _status("VmSize")
     if now:
         resource.setrlimit(resource.RLIMIT_AS, (now + MOST_SPACE, resource.RLIM_INFINITY))
@@ -31,7 +31,7 @@ def limit_memory() -> None:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Stop what takes too long by `TooLongError`."""
+    """Stop long-running code with `TooLongError`."""
 
     def stop(*_: Any) -> None:
         raise TooLongError(f"more than {LONGEST} s of a processor, or {LONGEST_WAIT} s")
@@ -48,19 +48,19 @@ def limited() -> Iterator[None]:
 
 
 class Growth:
-    """How much memory the process had at most, above what it has at the beginning."""
+    """The peak memory of the process above that at the start."""
 
     def __init__(self) -> None:
         try:
             with open(_RESET, "w") as file:
-                file.write("5")  # the highest mark becomes what is in use now
-        except OSError:  # another system
+                file.write("5")  # resets the peak to the current usage
+        except OSError:  # another operating system
             pass
         self._before = _status("VmRSS")
 
     @property
     def most(self) -> int:
-        """In bytes; 0 where the system does not tell."""
+        """In bytes; 0 if the system does not report it."""
         return max(_status("VmHWM") - self._before, 0) if self._before else 0
 
 
@@ -76,5 +76,5 @@ def _status(name: str) -> int:
 
 
 def clock() -> float:
-    """Seconds of the processor that the process has taken."""
+    """Processor seconds of the process."""
     return time.process_time()

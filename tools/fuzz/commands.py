@@ -1,4 +1,4 @@
-"""Entries of the command line, in this process."""
+"""Entry points of the command line, in this process."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _COMMANDS = (
 
 
 def command(run: Run) -> None:
-    """A command prints, or ends with an error of this package."""
+    """A command writes its output or exits with an error of this package."""
     words = run.chance.choice(_COMMANDS)
     arguments = [word.replace("{folder}", str(run.folder)) for word in words]
     try:
         with CliRunner().isolation():
             for stream in (sys.stdout, sys.stderr):
                 assert isinstance(stream, io.TextIOWrapper)
-                stream.reconfigure(errors=ENCODING_ERRORS)  # as `main` does
+                stream.reconfigure(errors=ENCODING_ERRORS)  # as in `main`
             app.main([*arguments, str(run.path)], standalone_mode=False)
     except BinlogError as error:
         run.keep(f"command {words[0]}", Outcome(None, error))

@@ -1,4 +1,4 @@
-"""The events of a log that is being changed, and how they become bytes again."""
+"""The events of a log that is being mutated, and their conversion to bytes."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from binlog_kaitai.sources.source import MAGIC
 
 @dataclass(frozen=True)
 class Item:
-    """One event.
+    """An event.
 
     Attributes
     ----------
     raw : bytes
-        All of it, with room for the checksum if there is one.
+        Its bytes, with space for the checksum if there is one.
     has_checksum : bool
         Whether it ends with a CRC32.
     has_position : bool
-        Whether its header says where it ends; MariaDB 11.8 leaves that out.
+        Whether its header has a position, which MariaDB 11.8 omits.
     stated : tuple of (str, int)
-        Fields of the header that stay as they are, instead of what would be right.
+        Fields of the header with fixed values, instead of the correct ones.
     is_sealed : bool
-        Whether the CRC32 is made to fit.
+        Whether the CRC32 is corrected.
     """
 
     raw: bytes
@@ -53,7 +53,7 @@ class Item:
 
     @property
     def body_end(self) -> int:
-        """Where the checksum begins, or the event ends."""
+        """Start of the checksum, or end of the event."""
         return len(self.raw) - CHECKSUM_SIZE * self.has_checksum
 
     def with_raw(self, raw: bytes) -> Item:
@@ -62,16 +62,16 @@ class Item:
 
 @dataclass
 class Draft:
-    """A log, or what is inside of a compressed transaction.
+    """A log, or the content of a compressed transaction.
 
     Attributes
     ----------
     binlog_version : int
     layout : Format
-        In force behind the format description event that the log had at first.
+        In force after the original format description event.
     items : list of Item
     edits : list of (int, int, bytes)
-        Changes of the finished bytes: from, to, and what stands there instead.
+        Changes of the finished bytes: start, end, and replacement.
     """
 
     binlog_version: int
@@ -87,7 +87,7 @@ class Draft:
         return self.layout if item.has_checksum else self.layout.without_checksums()
 
     def table_map_of(self, index: int) -> TableMapEvent | None:
-        """The table map that a rows event refers to."""
+        """The table map of a rows event."""
         raw, layout = self.items[index].raw, self.layout
         kind = layout.effective_type(self.items[index].type_code)
         wanted = rows_table_id(raw, kind, layout) if kind in ROWS_TYPES else None
@@ -108,7 +108,7 @@ class Draft:
         return bytes(data)
 
     def content(self) -> bytes:
-        """The bytes of the events alone, whose positions stay as they are."""
+        """The bytes of the events alone, with their original positions."""
         return b"".join(finished(item, None, self.binlog_version) for item in self.items)
 
 
@@ -122,7 +122,7 @@ def _table_map(raw: bytes, layout: Format) -> TableMapEvent | None:
 
 
 def finished(item: Item, position: int | None, binlog_version: int) -> bytes:
-    """An event as it is at an offset of a log: with its size, where it ends, and its checksum."""
+    """An event at an offset of a log, with its size, end position, and checksum."""
     raw, size = item.raw, len(item.raw)
     if size < header_length(binlog_version):
         return raw

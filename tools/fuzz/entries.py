@@ -1,8 +1,8 @@
-"""The entries, and how often each is run.
+"""The entry points, and how often each is run.
 
-What others are held against is run on every log; of the rest each log has a share, by chance of its name, so
-that all entries come across each kind of mutation while a log takes some 25 ms. `verify --thorough` runs on
-every log that any entry refuses, and with the entries whose results are held against its own.
+Entry points that others are compared with run on every log. Each log also gets a share of the others,
+selected by a hash of its name, so that all entry points meet every kind of mutation while a log takes about
+25 ms. `verify --thorough` runs on every log that an entry point rejects, and with those compared with it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALWAYS: dict[str, Entry] = {
     "rows": reading.rows,
 }
 
-#: Each with the share of logs that it is run on.
+#: Each with the fraction of logs that it runs on.
 SOMETIMES: dict[str, tuple[Entry, float]] = {
     "events": (reading.events, 0.2),
     "views": (parts.views, 0.16),
@@ -41,12 +41,12 @@ SOMETIMES: dict[str, tuple[Entry, float]] = {
     "command": (command, 0.05),
 }
 
-#: Entries whose results are held against those of `verify --thorough`.
+#: Entry points whose results are compared with those of `verify --thorough`.
 _NEED_THOROUGH = frozenset(("verify", "repair", "slice", "stats"))
 
 
 def run_all(run: Run, *, leaves_none_out: bool = False) -> None:
-    """Run the entries that are a log's share, and hold the outcomes against each other."""
+    """Run a log's share of the entry points, and compare the outcomes."""
     chance, growth = Random(f"{run.name}/entries"), Growth()
     chosen = [name for name, (_, share) in SOMETIMES.items() if chance.random() < share or leaves_none_out]
     if not _NEED_THOROUGH.isdisjoint(chosen):
@@ -64,7 +64,7 @@ def run_all(run: Run, *, leaves_none_out: bool = False) -> None:
 
 
 def _run_one(run: Run, name: str, entry: Entry) -> None:
-    """Run an entry; once more where it took long, which a busy machine may have been the cause of."""
+    """Run an entry point; again if it was slow, which other load on the machine may have caused."""
     before = len(run.problems)
     if _takes_long(run, name, entry):
         del run.problems[before:]

@@ -1,4 +1,4 @@
-"""Where the fields of an event lie, by the traced classes of the grammar; new bytes for one of them."""
+"""Offsets of the fields of an event, from the traced classes of the grammar; replacing their bytes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.leaves import Leaf, dissect
 from tools.fuzz.draft import Draft
 
-#: Names of fields that hold the length of another one.
+#: Names of fields with the length of another field.
 _LENGTHS = re.compile(r"len_|size|number_1|number_2|group|first|next_|value_")
 
 
 def leaves_of(draft: Draft, index: int) -> list[Leaf]:
-    """The fields of an event, in order; none of an event that has no whole header."""
+    """The fields of an event, in order; empty for an event without a complete header."""
     raw = draft.items[index].raw
     if len(raw) < header_length(draft.binlog_version):
         return []
-    # The grammar goes by the size in the header.
+    # The grammar uses the size in the header.
     raw = framing.resized(raw, len(raw))
     return _leaves(raw, draft.layout_of(index), draft.table_map_of(index), draft.binlog_version)
 
@@ -34,13 +34,13 @@ def _leaves(raw: bytes, layout: Format, table_map: TableMapEvent | None, binlog_
 
 
 def number_of(leaf: Leaf) -> int | None:
-    """The value of a field that is a whole number."""
+    """The value of an integer field."""
     value = leaf.value.value if isinstance(leaf.value, Enum) else leaf.value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def with_number(raw: bytes, leaf: Leaf, value: int) -> bytes:
-    """An event in which a field has another number, of which the lowest bytes are taken."""
+    """An event with another number in a field, reduced to the field's width."""
     old, now = raw[leaf.offset : leaf.end], number_of(leaf) or 0
     mask = (1 << 8 * leaf.size) - 1
     is_little = old == (now & mask).to_bytes(leaf.size, "little")
@@ -49,10 +49,10 @@ def with_number(raw: bytes, leaf: Leaf, value: int) -> bytes:
 
 
 def resized(raw: bytes, leaves: list[Leaf], leaf: Leaf, new: bytes, *, tells: bool) -> bytes:
-    """An event in which a field has other bytes, maybe more or fewer.
+    """An event with other bytes in a field, possibly of another length.
 
-    With `tells`, the fields are put right that say how long it, or a structure that it is in, is: the last
-    number before with that value and a fitting name.
+    With `tells`, length fields of the field, and of structures that contain it, are corrected: the nearest
+    preceding number with that value and a suitable name.
     """
     change = len(new) - leaf.size
     found: dict[int, Leaf] = {}
@@ -67,7 +67,7 @@ def resized(raw: bytes, leaves: list[Leaf], leaf: Leaf, new: bytes, *, tells: bo
 
 
 def _extents(leaves: list[Leaf], leaf: Leaf) -> list[tuple[int, int]]:
-    """Where the field lies, and each structure that it is in."""
+    """The range of a field, and of each structure that contains it."""
     found = [(leaf.offset, leaf.end)]
     path = leaf.path
     while "." in path:

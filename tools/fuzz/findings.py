@@ -1,4 +1,4 @@
-"""What was found, one file for each kind; how to do it again."""
+"""Findings, one file for each kind, and replaying them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.fuzz.outcome import Problem
 
 
 class Finding(NamedTuple):
-    """A problem, and the log that it was met with.
+    """A problem, and the log that caused it.
 
     Attributes
     ----------
@@ -31,12 +31,12 @@ class Finding(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The same for findings of a kind."""
+        """The same for findings of the same kind."""
         digest = hashlib.sha256(self.problem.sign.encode("utf-8", "surrogateescape")).hexdigest()
         return f"{self.problem.kind.replace(' ', '-').replace('/', '-')}-{digest[:10]}"
 
     def write(self, folder: Path) -> Path:
-        """A file that says all, and can be replayed."""
+        """Write a file that describes the finding and can be replayed."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.key}.json"
         again = f"python -m tools.fuzz --replay {path.name} --kernels {self.kernels}"
@@ -57,7 +57,7 @@ class Finding(NamedTuple):
 
 
 def read(path: Path) -> tuple[str, bytes]:
-    """The name of a mutant and its log, out of a file that `Finding.write` made; or of a log itself."""
+    """The name of a mutant and its log, from a file written by `Finding.write`, or from a log."""
     data = path.read_bytes()
     if not data.startswith(b"{"):
         return path.stem, data
@@ -66,12 +66,12 @@ def read(path: Path) -> tuple[str, bytes]:
 
 
 class Findings:
-    """The kinds that were found, each with its first log, and how often it was met.
+    """The kinds of findings, each with its first log and the number of occurrences.
 
     Parameters
     ----------
     folder
-        Where the files go.
+        Folder for the files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -80,13 +80,13 @@ class Findings:
         self.problems: dict[str, Problem] = {}
 
     def is_new(self, finding: Finding) -> bool:
-        """Count a finding; whether it is the first of its kind."""
+        """Count a finding; returns whether it is the first of its kind."""
         self.counts[finding.key] += 1
         self.problems.setdefault(finding.key, finding.problem)
         return self.counts[finding.key] == 1
 
     def lines(self) -> list[str]:
-        """A line for each kind, the most frequent ones first."""
+        """One line per kind, the most frequent first."""
         return [
             f"{count:7}  {key}  {self.problems[key].sign[:110]}" for key, count in self.counts.most_common()
         ]

@@ -1,4 +1,4 @@
-"""The mutant of a number: its base and its mutations, all by chance, all repeatable."""
+"""The mutant of a number: its base and its mutations, random but reproducible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.fuzz import bases, mutations, nested, statements
 from tools.fuzz.draft import Draft, Item
 from tools.fuzz.mutations import Mutation
 
-#: What may be done inside of a compressed transaction, too.
+#: Mutations that also apply inside compressed transactions.
 _INSIDE: tuple[tuple[Mutation, int], ...] = (
     (mutations.number, 8),
     (mutations.member, 2),
@@ -42,21 +42,21 @@ _ALL: tuple[tuple[Mutation, int], ...] = (
 
 _EVERY = tuple(one for one, weight in _ALL for _ in range(weight))
 
-#: Types of events that hold something compressed.
+#: Types of events with compressed content.
 _PACKED = frozenset(
     kind.value
     for kind in EventType
     if "compressed" in kind.name or kind is EventType.transaction_payload_event
 )
 
-#: Where there is something compressed, every other mutation is one of these.
+#: If there is compressed content, every other mutation is one of these.
 _OF_PACKED = (
     *[nested.payload(tuple(one for one, weight in _INSIDE for _ in range(weight)))] * 6,
     nested.packed_frame,
     *[nested.deflated] * 4,
 )
 
-#: How many mutations.
+#: Number of mutations.
 _COUNTS = (1, 1, 1, 1, 2, 2, 3)
 
 _TRIES = 10
@@ -64,16 +64,16 @@ _TRIES = 10
 
 @dataclass(frozen=True)
 class Mutant:
-    """A log to try.
+    """A log to test.
 
     Attributes
     ----------
     name : str
-        By what chance it was made: the seed and its number.
+        The random seed: the run's seed and the mutant's number.
     base : str
-        The log of the corpus that it is made of.
+        The corpus log that it is derived from.
     done : tuple of str
-        What was changed, in order.
+        The mutations, in order.
     items : tuple of Item
         Its events.
     data : bytes
@@ -88,7 +88,7 @@ class Mutant:
 
 
 def drafted(name: str, kept: Collection[int] | None = None) -> tuple[str, Draft, tuple[str, ...]]:
-    """The draft of a mutant, its base, and what was changed; `kept` are the mutations to make."""
+    """The draft of a mutant, its base, and its mutations; `kept` selects the mutations to apply."""
     chance = Random(name)
     base, draft = bases.chosen(chance)
     has_packed = any(item.type_code in _PACKED for item in draft.items)
@@ -107,6 +107,6 @@ def drafted(name: str, kept: Collection[int] | None = None) -> tuple[str, Draft,
 
 
 def mutant(name: str, kept: Collection[int] | None = None) -> Mutant:
-    """The mutant that a name stands for."""
+    """The mutant with a given name."""
     base, draft, done = drafted(name, kept)
     return Mutant(name, base, done, tuple(draft.items), draft.log())

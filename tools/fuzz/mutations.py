@@ -1,6 +1,6 @@
-"""One change of a draft; all kinds of them.
+"""Single mutations of a draft.
 
-A mutation changes a draft by chance, and says what it did; None where there is nothing that it could change.
+A mutation changes a draft at random and describes the change; None if there is nothing to change.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tools.fuzz.fields import leaves_of, number_of, resized, with_number
 
 Mutation = Callable[[Random, Draft], str | None]
 
-#: How often a change of the length of a field is told to the fields that say it.
+#: Probability that length fields are corrected after a change of length.
 _TELLS = 0.75
 
-#: Fields that are made anew.
+#: Fields that are regenerated.
 _MADE = ("header.len_event", "header.next_position", "checksum")
 
 _FIRST = EventType.format_description_event
 
 
 def event_of(chance: Random, draft: Draft) -> int | None:
-    """An event to change; seldom the format description, which the whole log depends on."""
+    """An event to mutate; rarely the format description, on which the whole log depends."""
     if not draft.items:
         return None
     for _ in range(3):
@@ -41,18 +41,18 @@ def event_of(chance: Random, draft: Draft) -> int | None:
 
 
 class _Field(NamedTuple):
-    """A field that was chosen: its event, all fields of that, and which it is."""
+    """A selected field: its event, all fields of the event, and its index."""
 
     event: int
     leaves: list[Leaf]
     leaf: Leaf
 
 
-def _field_of(chance: Random, draft: Draft, fits: Callable[[Leaf], bool]) -> _Field | None:
-    """A field of an event that is not made anew when the log is written."""
+def _field_of(chance: Random, draft: Draft, matches: Callable[[Leaf], bool]) -> _Field | None:
+    """A field that is not regenerated when the log is written."""
     index = event_of(chance, draft)
     leaves = leaves_of(draft, index) if index is not None else []
-    fitting = [leaf for leaf in leaves if leaf.path not in _MADE and fits(leaf)]
+    fitting = [leaf for leaf in leaves if leaf.path not in _MADE and matches(leaf)]
     if index is None or not fitting:
         return None
     leaf = chance.choice(fitting)
@@ -90,7 +90,7 @@ def member(chance: Random, draft: Draft) -> str | None:
 
 
 def content(chance: Random, draft: Draft) -> str | None:
-    """Other bytes in a field, as many as before."""
+    """Other bytes of the same length in a field."""
     found = _field_of(chance, draft, lambda leaf: number_of(leaf) is None)
     if found is None:
         return None
@@ -117,7 +117,7 @@ def length(chance: Random, draft: Draft) -> str | None:
 
 
 def copied(chance: Random, draft: Draft) -> str | None:
-    """The bytes of a field in another one of the same name."""
+    """The bytes of a field copied to another field of the same name."""
     found = _field_of(chance, draft, lambda leaf: not leaf.path.startswith("header."))
     if found is None:
         return None
@@ -132,7 +132,7 @@ def copied(chance: Random, draft: Draft) -> str | None:
 
 
 def body_bytes(chance: Random, draft: Draft) -> str | None:
-    """Any bytes of a body, flipped, more or fewer."""
+    """Arbitrary bytes of a body changed, inserted or removed."""
     index = event_of(chance, draft)
     if index is None:
         return None
@@ -147,7 +147,7 @@ def body_bytes(chance: Random, draft: Draft) -> str | None:
 
 
 def end(chance: Random, draft: Draft) -> str | None:
-    """A body that ends early, or goes on."""
+    """A body truncated or extended."""
     index = event_of(chance, draft)
     if index is None:
         return None
@@ -161,7 +161,7 @@ def end(chance: Random, draft: Draft) -> str | None:
 
 
 def kind(chance: Random, draft: Draft) -> str | None:
-    """Another type of event, with the body that it had."""
+    """Another event type, with the same body."""
     index = event_of(chance, draft)
     if index is None:
         return None
@@ -173,35 +173,35 @@ def kind(chance: Random, draft: Draft) -> str | None:
 
 
 def left_out(chance: Random, draft: Draft) -> str | None:
-    """An event less."""
+    """An event removed."""
     if len(draft.items) < 2:
         return None
     index = chance.randrange(len(draft.items))
     gone = draft.items.pop(index)
-    return f"{index} {type_name(gone.type_code)}: left out"
+    return f"{index} {type_name(gone.type_code)}: removed"
 
 
 def twice(chance: Random, draft: Draft) -> str | None:
-    """An event once more, somewhere."""
+    """An event duplicated."""
     index = event_of(chance, draft)
     if index is None:
         return None
     place = chance.choice((index, chance.randrange(len(draft.items) + 1)))
     draft.items.insert(place, draft.items[index])
-    return f"{index}: once more at {place}"
+    return f"{index}: duplicated at {place}"
 
 
 def order(chance: Random, draft: Draft) -> str | None:
-    """Two events in each other's place."""
+    """Two events swapped."""
     if len(draft.items) < 2:
         return None
     one, other = chance.sample(range(len(draft.items)), 2)
     draft.items[one], draft.items[other] = draft.items[other], draft.items[one]
-    return f"{one} and {other} change places"
+    return f"{one} and {other} swapped"
 
 
 def stranger(chance: Random, draft: Draft) -> str | None:
-    """An event of another log."""
+    """An event of another log inserted."""
     name, other = bases.chosen(chance)
     item = chance.choice(other.items)
     if item.has_checksum and not draft.layout.is_checksummed and item.type_code != _FIRST:
@@ -228,17 +228,17 @@ def header(chance: Random, draft: Draft) -> str | None:
 
 
 def unsealed(chance: Random, draft: Draft) -> str | None:
-    """A byte of an event, whose checksum does not fit any more."""
+    """A changed byte in an event, whose checksum is not corrected."""
     index = event_of(chance, draft)
     if index is None or not draft.items[index].has_checksum:
         return None
     item = draft.items[index]
     draft.items[index] = replace(item, raw=values.flipped(chance, item.raw), is_sealed=False)
-    return f"{index} {type_name(item.type_code)}: checksum does not fit"
+    return f"{index} {type_name(item.type_code)}: checksum not corrected"
 
 
 def file_bytes(chance: Random, draft: Draft) -> str | None:
-    """Any bytes of the file, whatever they are of."""
+    """Arbitrary bytes of the file changed."""
     size = 4 + sum(len(item.raw) for item in draft.items)
     at = chance.randrange(size)
     stop = min(size, at + chance.choice((0, 1, 1, 4, 40)))
@@ -249,7 +249,7 @@ def file_bytes(chance: Random, draft: Draft) -> str | None:
 
 
 def cut(chance: Random, draft: Draft) -> str | None:
-    """A file that ends early."""
+    """A truncated file."""
     size = 4 + sum(len(item.raw) for item in draft.items)
     at = chance.randrange(size)
     draft.edits.append((at, 1 << 62, b""))

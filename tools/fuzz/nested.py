@@ -1,4 +1,4 @@
-"""Changes inside of what is compressed, and rows events cut into pieces."""
+"""Mutations of compressed data, and rows events split into pieces."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from tools.fuzz.mutations import Mutation
 
 _PAYLOAD = EventType.transaction_payload_event
 
-#: More than this is not unpacked to be changed, in bytes.
+#: Larger data is not decompressed for mutation, in bytes.
 _MOST = 1 << 20
 
 
 def payload(inner: tuple[Mutation, ...]) -> Mutation:
-    """Events inside of a compressed transaction, changed in any of some ways."""
+    """Mutated events inside a compressed transaction."""
 
     def change(chance: Random, draft: Draft) -> str | None:
         offsets = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
@@ -59,7 +59,7 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
 
 
 def packed_frame(chance: Random, draft: Draft) -> str | None:
-    """The frames of a compressed transaction: their bytes, their number, what they say of themselves."""
+    """Mutated frames of a compressed transaction: their bytes, their number, their headers."""
     offsets = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
     if not offsets:
         return None
@@ -103,7 +103,7 @@ def _repack(chance: Random, draft: Draft, index: int, old_size: int, content: by
 
 
 def _put_payload(draft: Draft, index: int, leaf: Leaf, packed: bytes, reported: dict[int, int]) -> None:
-    """Other frames; `reported` has new numbers for fields, by those that they had."""
+    """Replace the frames; `reported` maps old numbers of fields to new ones."""
     item = draft.items[index]
     raw = item.raw
     for one in leaves_of(draft, index):
@@ -118,7 +118,7 @@ def _leaf(leaves: list[Leaf], path: str) -> Leaf | None:
 
 
 def deflated(chance: Random, draft: Draft) -> str | None:
-    """What MariaDB deflated, of an event or of one value."""
+    """Mutated data under MariaDB's compression, of an event or a value."""
     ending = ".deflated.data"
     offsets = [
         (index, leaf)
@@ -149,7 +149,7 @@ def deflated(chance: Random, draft: Draft) -> str | None:
 
 
 def pieces(chance: Random, draft: Draft) -> str | None:
-    """A rows event in pieces, and maybe not all of them, or not in order."""
+    """A rows event in pieces, possibly incomplete or out of order."""
     offsets = [at for at, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
     if not offsets:
         return None
@@ -171,7 +171,7 @@ def pieces(chance: Random, draft: Draft) -> str | None:
 
 
 def _piece(item: Item, number: int, count: int, data: bytes, size: int) -> Item:
-    """A PARTIAL_ROW_DATA_EVENT: `formats/events/partial_row_data_event.ksy` says what its fields are."""
+    """A PARTIAL_ROW_DATA_EVENT: `formats/events/partial_row_data_event.ksy` describes its fields."""
     packed = header_struct(4)
     head = read_header(item.raw, 4)._replace(type_code=int(EventType.partial_row_data_event))
     body: Any = struct.pack("<IIB", number, count, number == 1)

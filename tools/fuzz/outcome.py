@@ -1,4 +1,4 @@
-"""What an entry gives, and what went wrong with it."""
+"""The result of an entry point, and the problems found in it."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError, NotA
 
 _PACKAGE = str(Path(__file__).parents[2] / "binlog_kaitai")
 
-#: What is of one log alone: numbers, bytes in hex, names in quotes.
+#: Parts of messages that are specific to one log: numbers, bytes in hex, quoted names.
 _PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b0x[0-9a-f]+|\b[0-9a-f]{8,}\b|-?\d[\d.]*(e[+-]\d+)?")
 
 
 class Outcome(NamedTuple):
-    """What an entry gave: a result up to an error of this package, if there was one."""
+    """The result of an entry point: its output up to an error of this package, if there was one."""
 
     value: Any
     error: BinlogError | None = None
 
     @property
     def refusal(self) -> BinlogError | None:
-        """The error, if it says that the log cannot be read, and not that an option makes no sense for it."""
+        """The error, if it means that the log cannot be read, rather than that an option does not apply."""
         return self.error if isinstance(self.error, (DamagedError, NotABinlogError, EncryptedError)) else None
 
 
 class Problem(NamedTuple):
-    """Something that should not be.
+    """A violated invariant.
 
     Attributes
     ----------
     kind : str
-        Which invariant does not hold, and of what entry.
+        The invariant, and the entry point.
     sign : str
-        What tells it from others of this kind, without what is particular to one log.
+        Distinguishes it from others of the same kind, without details of the log.
     text : str
-        All about it.
+        The complete description.
     """
 
     kind: str
@@ -46,12 +46,12 @@ class Problem(NamedTuple):
 
 
 def general(text: object) -> str:
-    """A text without what is particular to one log."""
+    """A text without details of the log."""
     return _PARTICULAR.sub("N", str(text))[:200]
 
 
 def of_exception(kind: str, error: BaseException) -> Problem:
-    """An exception that is not of this package: its type, message and innermost place in the package."""
+    """A foreign exception: its type, message and innermost function in the package."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename.startswith(_PACKAGE)] or frames
     place = f"{Path(own[-1].filename).name}:{own[-1].name}"
@@ -60,7 +60,7 @@ def of_exception(kind: str, error: BaseException) -> Problem:
 
 
 def error_text(error: BinlogError | None) -> str:
-    """An error for comparing: what it is and where, without the name of the file."""
+    """An error in comparable form: its content and position, without the file name."""
     if error is None:
         return "no error"
     return f"{type(error).__name__} at {error.position}, {error.event_type}, {error.field}: {error.reason}"

@@ -1,4 +1,4 @@
-"""Entries that read a log in parts, by an index file, or as it grows."""
+"""Entry points that read a log in splits, through an index file, or while it grows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WHOLE: dict[str, Callable[[str], pa.RecordBatchReader]] = {
 
 @contextmanager
 def _small_windows(run: Run) -> Iterator[None]:
-    """Read small logs as if they were large: cuts are found from the middle of a log."""
+    """Treat small logs like large ones, so that split points are searched from the middle of a log."""
     look_back = run.chance.choice((200, 400, 1000))
     with (
         patch.object(split_points, "NEAR", look_back + 100),
@@ -48,7 +48,7 @@ def batches(reader: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 
 
 def views(run: Run) -> None:
-    """One view, as a whole; and in splits, or the changes of one table with their types."""
+    """One view, as a whole and in splits, or the changes of a table with types."""
     view = run.chance.choice((*_WHOLE, "changes"))
     path = str(run.path)
     whole = run.gather(f"read_{view}", lambda: batches(_WHOLE[view](path)))
@@ -59,7 +59,7 @@ def views(run: Run) -> None:
 
 
 def _typed(run: Run, changes: Outcome) -> None:
-    """The changes of a table with their types are as many as without."""
+    """The typed changes of a table are as many as the untyped ones."""
     tables = sorted({f"{row['schema']}.{row['table']}" for row in changes.value if _is_name(row)})
     if not tables:
         return
@@ -75,12 +75,12 @@ def _typed(run: Run, changes: Outcome) -> None:
 
 
 def _is_name(row: dict[str, Any]) -> bool:
-    """Whether a table has a name that can be asked for; bytes that are no UTF-8 are shown in another way."""
+    """Whether a table can be selected by name; names with invalid UTF-8 are displayed in another form."""
     return bool(row["schema"] and row["table"]) and "\\udc" not in row["schema"] + row["table"]
 
 
 def _splits(run: Run, view: str, whole: Outcome) -> None:
-    """The rows of all splits are those of the whole, up to the first damage."""
+    """The rows of all splits are those of the whole log, up to the first damage."""
     path, size = str(run.path), run.chance.randrange(100, max(len(run.data), 101) + 100)
     with _small_windows(run):
         found = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
@@ -93,7 +93,7 @@ def _in_splits(path: str, view: str, size: int) -> Iterator[dict[str, Any]]:
 
 
 def index(run: Run) -> None:
-    """An index file with entries that are wrong names logs, or an error."""
+    """An index file with wrong entries yields logs or an error."""
     name = run.path.name.encode()
     lines = [b"./" + name, name, b"/nowhere/" + name, values.spoiled(run.chance, name), b""]
     data = b"\n".join(run.chance.choices(lines, k=run.chance.randrange(5)))
@@ -110,7 +110,7 @@ def index(run: Run) -> None:
 
 
 def follow(run: Run) -> None:
-    """Steps through a log end, and cover what they say."""
+    """Stepping through a log terminates and is consistent."""
 
     def steps() -> Iterator[Any]:
         follower = Follower([str(run.path)], split_size=300)

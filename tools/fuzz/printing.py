@@ -1,4 +1,4 @@
-"""The entry that prints as the clients do: each event by itself and by blocks, which must be the same."""
+"""The entry point that imitates the clients' output, event by event and by blocks, with the same result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _by_blocks() -> Iterator[None]:
 
 @contextmanager
 def _work_from(size: int) -> Iterator[None]:
-    """Have kernels print from so many bytes on."""
+    """Use kernels for logs of at least this many bytes."""
     with (
         patch.object(blocks, "KERNELS_FROM", size),
         patch.object(quick, "KERNELS_FROM", size),
@@ -41,7 +41,7 @@ def _work_from(size: int) -> Iterator[None]:
 
 
 def dump(of: Run) -> None:
-    """Events by themselves are printed as those of a block, and end with the same error."""
+    """Printing event by event and by blocks gives the same output and error."""
     chance = of.chance
     options: dict[str, Any] = {"local_load": str(of.folder / "load"), "verbose": chance.choice((0, 1, 2, 2))}
     options["base64_output"] = chance.choice((Base64Output.AUTO, Base64Output.AUTO, *Base64Output))
@@ -65,7 +65,7 @@ def dump(of: Run) -> None:
 def _printed(of: Run, name: str, options: DumpOptions) -> Outcome:
     parts: list[bytes] = []
     error: BinlogError | None = None
-    # Data of LOAD DATA get the first name that is free.
+    # LOAD DATA files get the first unused name.
     (of.folder / "load").mkdir()
     try:
         dump_log(of.source, lambda part: parts.append(bytes(part)), options)

@@ -1,4 +1,4 @@
-"""Entries that read: event by event, by columns, for damage, for scripts and counts, byte by byte."""
+"""Entry points that read: event reader, columns, verification, scripts, statistics, single bytes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from tools.fuzz.run import Run
 
 _QUERIES = (EventType.query_event, EventType.query_compressed_event)
 
-#: What a script may be made of.
+#: Sources that scripts can be made of.
 _SAFE = frozenset((*range(0x20, 0x7F), 0x0A))
 
 
 def read(run: Run) -> None:
-    """Every event, every body, every row, by the reader."""
+    """Every event, body and row, from the event reader."""
     lines: list[bytes] = []
     rows: list[bytes] = []
     events_error: BinlogError | None = None
@@ -85,7 +85,7 @@ def line_of(event: Event) -> bytes:
 
 
 class _Tables:
-    """The tables of a log, with the names that statements before their table maps give to columns."""
+    """The tables of a log, with column names from statements before their table maps."""
 
     def __init__(self) -> None:
         self._definitions = Definitions()
@@ -114,9 +114,9 @@ class _Tables:
 
 
 def _is_known(event: Event) -> bool:
-    """Whether it is known what an event does to definitions: not of a statement that cannot be read.
+    """Whether an event's effect on definitions is known, which is not so for an unreadable statement.
 
-    The columns look at the beginning of its text, if they find that.
+    The columns examine the start of such a statement, if they can locate it.
     """
     if event.layout.effective_type(event.type_code) in _QUERIES:
         try:
@@ -132,7 +132,7 @@ def _lines(parts: Iterable[Any]) -> Iterable[bytes]:
 
 
 def rows(run: Run) -> None:
-    """The rows of the columns are those of the reader."""
+    """The rows of the columns are those of the event reader."""
     found, expected = run.gather("rows", lambda: _lines(write_rows(run.source))), run.outcomes["read rows"]
     if run.sure_rows is not None:
         found = Outcome(found.value[: run.sure_rows])
@@ -140,7 +140,7 @@ def rows(run: Run) -> None:
 
 
 def events(run: Run) -> None:
-    """The events of the columns are those of the reader."""
+    """The events of the columns are those of the event reader."""
     found = run.gather("events", lambda: _lines(write_json(run.source)))
     run.differ("diff-events", run.outcomes["read events"], found)
 
@@ -159,7 +159,7 @@ def verify(run: Run) -> None:
 
 
 def blind(run: Run) -> None:
-    """What any entry refuses, `verify --thorough` names at that position."""
+    """`verify --thorough` reports damage at every position that an entry point rejects."""
     report = run.thorough
     if report is None or report.damage_count > MAX_DAMAGES:
         return
@@ -178,7 +178,7 @@ def blind(run: Run) -> None:
 
 
 def _sql(run: Run, name: str, *, undo: bool) -> None:
-    # Statements that servers do not prepare, such as XA, are printed in the character set that they are in.
+    # Statements that servers do not prepare, such as XA, are printed in their original character set.
     rows_only = undo or run.chance.random() < 0.5
     operation = [one.value for one in Change] if rows_only else []
     options = SqlOptions.of(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
@@ -207,7 +207,7 @@ def stats(run: Run) -> None:
 
 
 def explain(run: Run) -> None:
-    """The leaves of an event tile it."""
+    """The leaves of an event cover each byte exactly once."""
 
     def explained() -> Iterable[str]:
         for event in bk.open(run.data, verify_checksums=False):

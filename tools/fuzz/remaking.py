@@ -1,4 +1,4 @@
-"""Entries that write: logs made of the log, and files of Parquet."""
+"""Entry points that write: logs made from the log, and Parquet files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.fuzz.run import Run
 
 
 def repair(run: Run) -> None:
-    """What repair writes has no damage, and of a log without damage it leaves nothing out."""
+    """The output of `repair` has no damage, and nothing of an undamaged log is lost."""
     target = run.folder / "repaired.000001"
     keep_partial = run.chance.random() < 0.3
     try:
@@ -34,11 +34,11 @@ def repair(run: Run) -> None:
     list(repair_lines(done))
     before = run.thorough.events if run.thorough is not None else 0
     if done.result.events < before and not (done.lost or done.dropped or done.damages):
-        run.note("repair-silent", "events are gone", f"{done.result.events} of {before} events are left")
+        run.note("repair-silent", "events are missing", f"{done.result.events} of {before} events are left")
 
 
 def cut_out(run: Run) -> None:
-    """What is taken out of a log without damage has none."""
+    """Slices of an undamaged log have no damage."""
     target = run.folder / "slice.000001"
     filters = some_filters(run)
     found = run.gather("slice", lambda: slice_log([run.source], [str(target)], overwrite=True, **filters))
@@ -52,12 +52,12 @@ def cut_out(run: Run) -> None:
         run.note("slice-result", report.damages[0].reason, report.damages[0])
 
 
-#: Transactions of logs of the corpus.
+#: Transactions of corpus logs.
 _GTIDS = ("0-1-1:1-5", "0-1-4", "a40b4242-e518-11f1-9090-02fc00000001:1-100")
 
 
 def some_filters(run: Run) -> dict[str, Any]:
-    """Filters of a kind, by what is in such logs; often none."""
+    """Filters of one kind that match such logs; often none."""
     chance, size = run.chance, len(run.data)
     kinds: tuple[dict[str, Any], ...] = (
         {"start_position": chance.randrange(size + 10)},

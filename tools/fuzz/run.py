@@ -1,4 +1,4 @@
-"""The outcomes of the entries on one log, and what does not hold between them."""
+"""The outcomes of the entry points on a log, and violated invariants."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from tools.fuzz.outcome import Outcome, Problem, error_text, general
 
 
 class Run:
-    """The outcomes of the entries on one log.
+    """The outcomes of the entry points on a log.
 
     Attributes
     ----------
     data : bytes
         The log.
     chance : Random
-        For the options of the entry that is run.
+        Random source for the options of the current entry point.
     outcomes : dict
-        By the entry's name.
+        By entry point.
     problems : list of Problem
     thorough : Report or None
-        What `verify --thorough` found.
+        The result of `verify --thorough`.
     sure_rows : int or None
-        How many rows come before a statement that cannot be read, after which columns may have other names.
+        Number of rows before an unreadable statement, after which columns may have other names.
     """
 
     def __init__(self, name: str, data: bytes, folder: Path) -> None:
@@ -48,14 +48,14 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """The log as a file, with a name of its own: what is kept about logs goes by that."""
+        """The log as a file with a unique name, because caches use it as key."""
         if self._path is None:
             self._path = self.folder / f"{self.name.replace('/', '-')}.000001"
             self._path.write_bytes(self.data)
         return self._path
 
     def is_of_log(self, error: BinlogError) -> bool:
-        """Whether an error is about the log, and not about what was made of it."""
+        """Whether an error is about the log itself, not about something made from it."""
         return error.file in (self.source.name, str(self._path))
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class Run:
         self.problems.append(Problem(kind, general(sign), str(text)))
 
     def attempt(self, name: str, make: Callable[[], Any]) -> Outcome:
-        """Run something to its end or to an error of this package, which must name its place."""
+        """Run a function to its end or to an error of this package, which must have a position."""
         try:
             outcome = Outcome(make())
         except BinlogError as error:
@@ -74,7 +74,7 @@ class Run:
         return self.keep(name, outcome)
 
     def gather(self, name: str, make: Callable[[], Iterable[Any]]) -> Outcome:
-        """As `attempt`, of what comes in parts: those before an error count."""
+        """Like `attempt`, for iterators: the items before an error count."""
         found: list[Any] = []
         try:
             found.extend(make())
@@ -90,7 +90,7 @@ class Run:
         return outcome
 
     def differ(self, kind: str, one: Outcome, other: Outcome) -> None:
-        """Note where two outcomes are not the same."""
+        """Report that two outcomes differ."""
         if one.value != other.value:
             self.note(kind, f"content {_difference(one.value, other.value)}", _shown(one.value, other.value))
         elif error_text(one.error) != error_text(other.error):
@@ -99,7 +99,7 @@ class Run:
 
 
 def _difference(one: Any, other: Any) -> str:
-    """In what two lists differ first, as far as that is not particular to one log."""
+    """The first difference between two lists, without details of the log."""
     for left, right in zip(one, other, strict=False):
         if left == right:
             continue
@@ -111,7 +111,7 @@ def _difference(one: Any, other: Any) -> str:
 
 
 def _as_object(value: Any) -> Any:
-    """A line of JSON as what it says."""
+    """A line of JSON as an object."""
     if isinstance(value, bytes) and value.startswith(b"{"):
         with suppress(ValueError):
             return json.loads(value)

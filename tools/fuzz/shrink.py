@@ -1,4 +1,4 @@
-"""Fewer mutations and events for the same finding."""
+"""Reduces mutations and events for the same finding."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import replace
 from tools.fuzz.draft import Draft
 from tools.fuzz.mutants import Mutant, drafted, mutant
 
-#: Logs that are tried for one finding.
+#: Maximum number of logs to try per finding.
 _TRIES = 40
 
 
 def shrunk(found: Mutant, is_same: Callable[[Mutant], bool]) -> Mutant:
-    """A mutant with which the same is met.
+    """A smaller mutant with the same finding.
 
     Parameters
     ----------
     found
-        The one that it was met with first.
+        The original mutant.
     is_same
-        Whether it is met with another one.
+        Whether a mutant has the same finding.
     """
     best, left = found, _TRIES
     kept = list(range(len(found.done)))

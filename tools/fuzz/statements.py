@@ -1,4 +1,4 @@
-"""Texts of statements."""
+"""Mutated statements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.fuzz.mutations import put
 
 _TOKEN = re.compile(rb"`[^`]*`|'[^']*'|\"[^\"]*\"|\w+|\s+|.", re.DOTALL)
 
-#: What may come into a statement, with a space around it or not.
+#: Tokens to insert into a statement, with or without spaces.
 _WORDS = rb"""
 ` ' " ( ) , ; /* */ /*!50000 /*M!100000 -- # DELIMITER \ 0x N' _gbk'\' -1 99999999999999999999 NULL
 CREATE TABLE LIKE SELECT ALTER RENAME TO DROP COLUMN ADD FIRST AFTER CHANGE MODIFY DEFAULT TEMPORARY USE
@@ -22,7 +22,7 @@ CHARACTER SET COLLATE PRIMARY KEY UNSIGNED ENUM('a','b') SET('x') DECIMAL(65,30)
 GENERATED ALWAYS AS (1) IF EXISTS PARTITION BY WITH SYSTEM VERSIONING BEGIN COMMIT ROLLBACK XA SAVEPOINT
 """.split()
 
-#: Whole statements; `%s` is a table of the log.
+#: Complete statements; `%s` is a table of the log.
 _WHOLE = rb"""
 BEGIN
 COMMIT
@@ -68,7 +68,7 @@ def _put_text(draft: Draft, index: int, text: bytes) -> str | None:
 
 
 def text(chance: Random, draft: Draft) -> str | None:
-    """A statement with words left out, twice, in another order, or others."""
+    """A statement with words removed, duplicated, reordered or replaced."""
     found = _queries(draft)
     if not found:
         return None
@@ -96,7 +96,7 @@ def text(chance: Random, draft: Draft) -> str | None:
 
 
 def another(chance: Random, draft: Draft) -> str | None:
-    """A statement that changes tables or ends transactions, in the place of one or besides."""
+    """A statement that changes tables or ends transactions, as a replacement or in addition."""
     found = _queries(draft)
     if not found:
         return None

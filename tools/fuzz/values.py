@@ -1,4 +1,4 @@
-"""What numbers, text and bytes may become."""
+"""Mutated numbers, text and bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXTS = (
 
 
 def number(chance: Random, now: int, size: int, others: list[int]) -> int:
-    """A number for a field of so many bytes: a boundary, near what it is, what another field has, or any."""
+    """A number for a field of `size` bytes: a boundary, close to its value, from another field, or random."""
     bits = 8 * size
     most, half = (1 << bits) - 1, 1 << (bits - 1)
     match chance.randrange(6):
@@ -39,7 +39,7 @@ def double(chance: Random, size: int) -> bytes:
 
 
 def flipped(chance: Random, data: bytes) -> bytes:
-    """Bytes of which a few are others."""
+    """Bytes with a few changes."""
     result = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4)) if data else 0):
         at = chance.randrange(len(result))
@@ -49,7 +49,7 @@ def flipped(chance: Random, data: bytes) -> bytes:
 
 
 def grown(chance: Random, data: bytes) -> bytes:
-    """Bytes of another length: some more, some fewer, others, none."""
+    """Bytes of another length: some inserted, removed or replaced, or none."""
     at = chance.randrange(len(data) + 1)
     match chance.randrange(6):
         case 0:

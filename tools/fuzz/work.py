@@ -1,7 +1,7 @@
 """Processes that share the work.
 
-A process takes every n-th mutant. It tells the one that starts it what it begins with and what it finds, so
-that of one that dies, or that no alarm stops, it is known with which log.
+A process handles every n-th mutant. It reports each mutant that it starts and each finding, so that the log
+is known if the process dies or an alarm cannot stop it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tools.fuzz.findings import Finding, Findings
 from tools.fuzz.mutants import Mutant, mutant
 from tools.fuzz.outcome import Problem
 
-#: Seconds without a word from a process, after which it counts as hanging in machine code.
+#: Seconds without a report after which a process is considered to hang in machine code.
 _SILENCE = 600
 
 #: Unreachable objects are freed after this many logs. Those of a reader hold 4 MiB, but Python counts only
@@ -34,28 +34,28 @@ _LOGS_TO_COLLECT = 200
 
 _MEMORY = Path("/dev/shm")
 
-#: The number of a mutant that is begun, or with a finding.
+#: The number of a mutant that was started, or of one with a finding.
 _Said = tuple[int, "Finding | None"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do.
+    """The parameters of a run.
 
     Attributes
     ----------
     seed, logs : int
-        Which mutants: those from 0 on, of this seed.
+        The mutants: numbers from 0 on, of this seed.
     seconds : float
-        When to stop, if not done.
+        Time limit.
     jobs : int
-        In how many processes.
+        Number of processes.
     kernels : str
         How kernels run: a value of `BINLOG_KAITAI_KERNELS`.
     leaves_none_out : bool
-        Every entry on every log.
+        Run every entry point on every log.
     folder : Path
-        Where findings go.
+        Folder for findings.
     """
 
     seed: int
@@ -71,7 +71,7 @@ class Plan:
 
 
 def problems_of(found: Mutant, folder: Path, *, leaves_none_out: bool = False) -> list[Problem]:
-    """What is wrong with the entries on one log."""
+    """The problems of all entry points on one log."""
     from tools.fuzz.entries import run_all
     from tools.fuzz.run import Run
 
@@ -84,7 +84,7 @@ def problems_of(found: Mutant, folder: Path, *, leaves_none_out: bool = False) -
 
 
 def prepare() -> Path:
-    """Make this process ready: warnings as errors, memory bounded; gives a folder in memory."""
+    """Prepare this process: warnings are errors, memory is limited; returns a folder in memory."""
     from tools.fuzz.bounds import limit_memory
 
     warnings.simplefilter("ignore")
@@ -93,7 +93,7 @@ def prepare() -> Path:
     time.tzset()
     gc.set_threshold(50_000)
     limit_memory()
-    sys.stderr = open(os.devnull, "w")  # what commands say there  # noqa: SIM115
+    sys.stderr = open(os.devnull, "w")  # output of commands  # noqa: SIM115
     return Path(tempfile.mkdtemp(prefix="fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None))
 
 
@@ -104,7 +104,7 @@ def _process(plan: Plan, number: int, words: Any) -> None:
 
     def stop(*_: Any) -> None:
         shutil.rmtree(folder, ignore_errors=True)
-        os._exit(1)  # an exception could be taken for a finding, or be lost in machine code
+        os._exit(1)  # an exception could be mistaken for a finding, or be lost in machine code
 
     signal.signal(signal.SIGTERM, stop)
     known: set[str] = set()
@@ -138,7 +138,7 @@ def _has(problem: Problem, folder: Path, leaves_none_out: bool) -> Callable[[Mut
 
 
 class _Team:
-    """The processes, and what they said last."""
+    """The processes, and their last reports."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -154,7 +154,7 @@ class _Team:
             process.start()
 
     def listen(self) -> Iterator[_Said]:
-        """Each mutant that is begun, and each finding, until all processes have ended."""
+        """Reports of started mutants and findings, until all processes have ended."""
         left = set(range(self.plan.jobs))
         while left:
             try:
@@ -173,7 +173,7 @@ class _Team:
                 yield at, finding
 
     def _lost(self, number: int) -> Finding | None:
-        """Of a process that is gone or hangs: with what."""
+        """Report a process that died or hangs, with its mutant."""
         process = self.processes[number]
         if process.is_alive() and time.monotonic() - self.heard[number] < _SILENCE:
             return None
@@ -190,7 +190,7 @@ def _stop(*_: Any) -> None:
 
 
 def _until_stopped(said: Iterator[_Said]) -> Iterator[_Said]:
-    """What comes until the run is stopped by a signal, which ends it as if it had been planned so."""
+    """Reports until the run is stopped by a signal, which ends it normally."""
     try:
         yield from said
     except KeyboardInterrupt:
@@ -198,7 +198,7 @@ def _until_stopped(said: Iterator[_Said]) -> Iterator[_Said]:
 
 
 def work(plan: Plan, say: Callable[[str], object]) -> tuple[int, Findings]:
-    """Try all mutants of a plan; gives how many, and what was found."""
+    """Test all mutants of a plan; returns their number, and the findings."""
     findings, done, begin = Findings(plan.folder), 0, time.monotonic()
     reported_at = begin
     signal.signal(signal.SIGTERM, _stop)

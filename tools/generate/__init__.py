@@ -1,8 +1,8 @@
-"""The generator: everything in generated/ comes from formats/*.ksy through `python -m tools.generate`.
+"""The generator: `python -m tools.generate` writes everything in generated/ from formats/*.ksy.
 
 formats/*.ksy ── grammar ──► compiler (ksc under Node) ──► classes   Kaitai classes, and the traced ones
-                    │             └── the compiler's types ──► stubs     .pyi beside them
+                                        │             └── the compiler's types ──► stubs     .pyi for these
                     ├──► layouts    record layouts of the fixed-size fields
-                    ├──► tables     field tables for people
-                    └──► webide     one file with all imports folded in
+                                        ├──► tables     field tables for documentation
+                                        └──► webide     a single file with all imports inlined
 """

@@ -1,4 +1,4 @@
-"""`python -m tools.generate`: write everything that comes from formats/, or check that it is up to date."""
+"""`python -m tools.generate`: write all files generated from formats/, or check that they are up to date."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLLECTION = Path("build/kaitai_struct_formats")
 
 
 def render_all(grammar: Grammar) -> dict[str, str]:
-    """Every generated file of the repository, by its path from the root."""
+    """Every generated file of the repository, by path from the root."""
     targets = Target("python"), Target("python", debug=True), Target("nim")
     plain, traced, nim = compile_grammar(grammar.specs, *targets)
     types = FieldTypes(grammar, nim)
@@ -57,7 +57,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
 
 
 def present(root: Path) -> dict[str, str]:
-    """What is there of generated files, by path from the root."""
+    """The existing generated files, by path from the root."""
     paths = [p for p in (root / "generated").rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
@@ -74,7 +74,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 
 def drift(root: Path, files: dict[str, str]) -> list[str]:
-    """What differs between the tree and `files`, a line for each file."""
+    """The differences between the tree and `files`, one line per file."""
     old = present(root)
     return [
         f"{name}: {'missing' if name not in old else 'not generated' if name not in files else 'out of date'}"
@@ -86,7 +86,7 @@ def drift(root: Path, files: dict[str, str]) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.generate", description=__doc__)
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--check", action="store_true", help="write nothing; fail where a file is out of date")
+    mode.add_argument("--check", action="store_true", help="write nothing; fail if a file is out of date")
     mode.add_argument("--target", choices=LANGUAGES, help="write this language to build/LANGUAGE/")
     mode.add_argument("--webide", action="store_true", help=f"write {WEBIDE}, one file without imports")
     mode.add_argument(
@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if differences := drift(options.root, files):
         print("\n".join(differences), file=sys.stderr)
-        print("generated files do not fit formats/: run make generate", file=sys.stderr)
+        print("generated/ is out of date: run `make generate`", file=sys.stderr)
         return 1
     return 0
 

@@ -1,7 +1,7 @@
-"""The grammar with every integer's width stated, for languages that do not mix widths.
+"""The grammar with explicit integer widths, for languages that do not mix widths.
 
-The compiler takes the result of any arithmetic for a plain `int` and writes the operation as it stands; Go,
-Nim and Rust refuse `u1 + u4`. Here both sides become one width, and the result is said to have it.
+The compiler treats the result of any arithmetic as a plain `int` and translates operations literally; Go, Nim
+and Rust reject `u1 + u4`. Here, both operands are cast to one width, and the result has that width.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ WIDE, UNSIGNED = Kind("s8"), Kind("u8")
 
 
 class Rewriting:
-    """Goes through all expressions of a field; `rewritten` says what becomes of one."""
+    """Visits all expressions of a field; `rewritten` returns the replacement of an expression."""
 
-    #: Widths that what a field says must have.
+    #: Required widths of the attributes of a field.
     WANTED: Mapping[str, Kind] = {}
 
     def __init__(self, inference: Inference) -> None:
         self._inference = inference
 
     def field(self, owner: Type, node: Node) -> Node:
-        """A field or instance, with all that it says rewritten."""
+        """A field or instance with all its expressions rewritten."""
         done = dict(node)
         item = self._inference.declared(owner, node).of if "repeat" in node and "value" not in node else ANY
         item = item if isinstance(item, Kind) else ANY
@@ -46,7 +46,7 @@ class Rewriting:
         return done
 
     def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
-        """An expression, rewritten; `item` is what `_` stands for, `want` the width that it must have."""
+        """An expression, rewritten; `item` is the meaning of `_`, `want` the required width."""
         raise NotImplementedError
 
     def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
@@ -78,26 +78,26 @@ class Rewriting:
 
 
 class Casts(Rewriting):
-    """Every integer gets a width."""
+    """Adds a width to every integer."""
 
     def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
         typed, kind = self.typed(owner, tree, item)
         return self.passed(typed, kind, want) if want else typed
 
     def passed(self, tree: Tree, kind: Kind, want: Kind) -> Tree:
-        """An expression where a number of some width is wanted."""
+        """An expression where a number of some width is required."""
         return _cast(tree, kind, want)
 
     def condition(self, tree: Tree) -> Tree:
-        """What decides between two expressions."""
+        """A condition."""
         return tree
 
     def index(self, place: Tree, _: Kind) -> Tree:
-        """An expression that is an index, or an argument of a method."""
+        """An expression used as an index, or as an argument of a method."""
         return place
 
     def shift(self, by: Tree, kind: Kind, width: Kind) -> Tree:
-        """The right side of a shift of a number of some width."""
+        """The right operand of a shift."""
         return _cast(by, kind, width)
 
     def typed(self, owner: Type, tree: Tree, item: Kind) -> tuple[Tree, Kind]:
@@ -147,8 +147,8 @@ class Casts(Rewriting):
 
 
 class IndexCasts(Casts):
-    """The same for C#: an index and the right side of a shift are `int`, and a field with a condition is
-    nullable, which only a cast takes away."""
+    """Casts for C#: an index and the right operand of a shift are `int`, and a field with a condition is
+    nullable, which only a cast removes."""
 
     WANTED: Mapping[str, Kind] = {"size": WIDE, "pos": WIDE, "repeat-expr": WIDE}
 
@@ -168,7 +168,7 @@ class IndexCasts(Casts):
 
 
 def _lazy(operator: str, a: Tree, b: Tree) -> Tree:
-    """`and` and `or` as a choice: for Go the compiler asks both sides first, though one may not be there."""
+    """`and` and `or` as a ternary: in Go, the compiler evaluates both operands, though one may be absent."""
     return ("ternary", a, b, ("truth", False)) if operator == "and" else ("ternary", a, ("truth", True), b)
 
 
@@ -185,7 +185,7 @@ def _said(tree: Tree, width: Kind) -> tuple[Tree, Kind]:
 
 
 class Comparisons(Rewriting):
-    """Numbers are compared by value: for Java the compiler writes `==` between two objects that hold them."""
+    """Compares numbers by value: in Java, the compiler writes `==` between two boxed numbers."""
 
     def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
         tag, *parts = tree

@@ -1,7 +1,7 @@
 """The Python classes: the compiler's output, made into a package, loaded piece by piece, and lossless.
 
-The compiler has no options, so its text is rewritten, line by line. Each rule fails loudly where a later
-compiler would write something else: the tests compile a small grammar and look at the result.
+The compiler has no options for this, so its output is rewritten line by line. Each rule fails if a later
+compiler produces different output: the tests compile a small grammar and check the result.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CLASS = re.compile(r"( *)class (\w+)\(KaitaiStruct\):")
 
 
 def render(grammar: Grammar, files: dict[str, str]) -> dict[str, str]:
-    """The modules of one package, by file name, from the compiler's output for Python."""
+    """The modules of a package, by file name, from the compiler's output for Python."""
     traced = any("self._debug" in text for text in files.values())
     rendered = {"__init__.py": _package(grammar, traced=traced), "py.typed": ""}
     for top in grammar.tops():
@@ -68,7 +68,7 @@ def _module(grammar: Grammar, top: Type, text: str) -> str:
 
 
 def relative_imports(lines: list[str], modules: set[str]) -> list[str]:
-    """`import event_header` finds nothing inside a package. Sorted: the compiler's order is not stable."""
+    """`import event_header` fails inside a package. Sorted, because the compiler's order is not stable."""
     first = lines.index("import kaitaistruct") + 2
     last = lines.index("", first)
     imports = [line.split() for line in lines[first:last]]
@@ -96,14 +96,14 @@ def deferred_imports(lines: list[str]) -> list[str]:
 
 
 def lossless_text(text: str, spec: str) -> str:
-    """Bytes that are no UTF-8 survive in names: `surrogateescape` gives them back when encoded again."""
+    """Bytes that are invalid UTF-8 survive in names: `surrogateescape` restores them when encoding."""
     if other := set(_DECODE.findall(text)) - {"UTF-8", "ASCII"}:
         raise ValueError(f"{spec}: no lossless way to read encoding {other.pop()}")
     return _DECODE.sub(r'.decode("\1", "surrogateescape")', text)
 
 
 def absent_fields(top: Type, lines: list[str]) -> Iterator[str]:
-    """Give each class `field = None` for what may be absent; else to read it is an AttributeError."""
+    """Add `field = None` to each class for fields that may be absent; reading one would raise otherwise."""
     path: list[str] = []
     pending: list[str] = []
     for line in lines:
@@ -121,12 +121,12 @@ def absent_fields(top: Type, lines: list[str]) -> Iterator[str]:
 
 
 def may_be_absent(field: Node) -> bool:
-    """Whether a field has no value in some records: an `if`, or a `switch-on` where no case may fit."""
+    """Whether a field has no value in some records: an `if`, or a `switch-on` in which no case may match."""
     return "if" in field or lacks_default(field)
 
 
 def lacks_default(field: Node) -> bool:
-    """A `switch-on` without `_`; where the field has a size, its bytes stand for the missing case."""
+    """A `switch-on` without `_`; if the field has a size, a missing case yields its bytes."""
     type_ = field.get("type")
     if not isinstance(type_, dict) or "_" in type_["cases"]:
         return False

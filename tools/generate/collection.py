@@ -1,7 +1,7 @@
 """The grammar as a folder of kaitai_struct_formats, Kaitai's collection of formats.
 
-The files stay as they are, but for their imports: the collection compiles all files with its own root as the
-place where absolute imports begin.
+The files are unchanged except for their imports: the collection compiles all files with its own root as the
+base of absolute imports.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from tools.generate.grammar import Grammar
 
-#: Where the folder is in the collection.
+#: Folder within the collection.
 FOLDER = "database/mysql_binlog"
 _IMPORTS = re.compile(r"^  imports:\n(?:    - .*\n)+", re.MULTILINE)
 _IMPORT = re.compile(r"^    - /?(.*)$", re.MULTILINE)
 
 
 def render(grammar: Grammar, formats: Path) -> dict[str, str]:
-    """The text of each file, by its path from the collection's root."""
+    """The text of each file, by path from the collection's root."""
     return {
         f"{FOLDER}/{spec}.ksy": _IMPORTS.sub(
             lambda imports: _IMPORT.sub(rf"    - /{FOLDER}/\1", imports[0]),

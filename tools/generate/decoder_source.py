@@ -1,4 +1,4 @@
-"""The source of one decoder: what is asked for is computed, and before it all that it needs."""
+"""The source of one decoder: computes the requested parts, and before them everything that they depend on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tools.generate.layout_source import arguments, constant, number_type
 
 @dataclass
 class _Scope:
-    """A type where it is used: where it begins, and what is known of its names."""
+    """A type at the point of use: its start, and what is known about its names."""
 
     type: Type
     at: str
@@ -41,16 +41,16 @@ class _Scope:
 
 
 class Decoder:
-    """Writes one decoder.
+    """Generates one decoder.
 
     Parameters
     ----------
     around
-        The types that this one is in, from the parent outward.
+        The enclosing types of this one, from the parent outward.
     given
-        What the caller gives, see `decoders.Wanted`.
+        Arguments from the caller, see `decoders.Wanted`.
     fixed
-        Parameters that are always the same.
+        Parameters with constant values.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class Decoder:
     ) -> None:
         self._grammar = grammar
         self._lines: list[str] = []
-        #: What is true where an expression is used, by the ternaries around it.
+        #: Conditions that hold where an expression is used, from the enclosing ternaries.
         self._known: list[str] = []
         self._root = scope = _Scope(type_, "at")
         for outer in around:
-            # What has no bytes of its own is given with the place of what it is in.
+            # Anything without bytes of its own has the offset of its container.
             at = scope.at if not scope.type.seq else ""
             scope.parent = _Scope(outer, at, f"outer{scope.prefix}_")
             scope = scope.parent
@@ -82,24 +82,24 @@ class Decoder:
             scope.names[".".join(names)] = str(value)
 
     def _named(self, name: str) -> tuple[_Scope, list[str]]:
-        """The type that a name is of, and the name there."""
+        """The type to which a name belongs, and the name within it."""
         scope, names = self._root, name.split(".")
         while names[0] == "_parent" and scope.parent is not None:
             scope, names = scope.parent, names[1:]
         return scope, names
 
     def function(self, name: str, parts: Sequence[str], end: str = "") -> str:
-        """The whole function."""
+        """The complete function."""
         results = [self._part(part) for part in parts]
         lines = self._needed(results)
-        # One that reads no bytes is given none.
+        # A decoder that reads no bytes gets none.
         has_bytes = any(re.search(r"\b(data|at)\b", line) for line in [*lines, *results])
         called = ", ".join(f"{one}: Any" for one in [*["data", "at"][: 2 * has_bytes], *self._arguments])
         doc = f'"""{", ".join(parts)} of a `{"::".join(self._root.type.path)}`."""'
         return function_source(name, called, [doc, *lines, f"return {', '.join(results)}"])
 
     def _needed(self, results: Sequence[str]) -> list[str]:
-        """The statements that the results go by; others were made to look whether they are."""
+        """The statements on which the results depend; others were generated only to determine this."""
         used = set(NAME.findall(" ".join(results)))
         lines = list[str]()
         for line in reversed(self._lines):
@@ -110,7 +110,7 @@ class Decoder:
         return lines
 
     def width(self, name: str) -> str:
-        """A function that gives the length of the type, and the size of a length in front of it."""
+        """A function that returns the length of the type, and the size of its length prefix."""
         seq = self._root.type.seq
         is_prefixed = len(seq) > 1 and str(seq[1].get("size")) == f"{seq[0]['id']}.value"
         prefix = self._size(self._root, seq[0]) if is_prefixed else "0"
@@ -130,7 +130,7 @@ class Decoder:
         return self._resolve(self._root, tuple(part.split(".")))
 
     def _is_valid(self, name: str) -> str:
-        """Whether a field is one that the grammar allows, by its least and its greatest value."""
+        """Whether a field's value is within the minimum and maximum of the grammar."""
         value = self._resolve(self._root, tuple(name.split(".")))
         scope = self._root
         *around, last = name.split(".")
@@ -141,7 +141,7 @@ class Decoder:
         most = [f"{value} <= {limits['max']}"] if "max" in limits else []
         return f"({' and '.join(least + most)})"
 
-    # Places -------------------------------------------------------------------------------------------
+    # Offsets -------------------------------------------------------------------------------------------
 
     @staticmethod
     def _index(scope: _Scope, name: str) -> int:
@@ -151,7 +151,7 @@ class Decoder:
         raise UntranslatableError(f"{scope.type.name} has no field {name}")
 
     def _place(self, scope: _Scope, index: int) -> str:
-        """Where a field begins, or for the number of fields the value's end."""
+        """Offset of a field or, for the number of fields, the end of the value."""
         if index < len(scope.type.seq) and (given := scope.names.get("@" + scope.type.seq[index]["id"])):
             return given
         if not scope.at:
@@ -199,7 +199,7 @@ class Decoder:
         return self._length(self._inner(scope, node))
 
     def _is_known(self, condition: str) -> bool:
-        """Whether a condition is true by what is known where the expression is used."""
+        """Whether a condition follows from those that hold at the point of use."""
         names = NAME.findall(condition)
         about = [one for one in self._known if {*NAME.findall(one)} <= {*names, "and", "or", "not"}]
         return bool(about) and implies(" and ".join(about), condition)
@@ -229,7 +229,7 @@ class Decoder:
         return self._field(scope, first, node)
 
     def _inner(self, scope: _Scope, node: Node) -> _Scope:
-        """The type of a field, there where the field is."""
+        """The type of a field, at the field's offset."""
         if node["id"] in scope.children:
             return scope.children[node["id"]]
         at = self._place(scope, self._index(scope, node["id"])) if scope.at else ""
@@ -242,8 +242,8 @@ class Decoder:
 
     def _instance(self, scope: _Scope, name: str, node: Node) -> str:
         if "value" not in node:
-            raise UntranslatableError(f"{name} lies at a place of its own")
-        # It is computed wherever the expression that needs it is.
+            raise UntranslatableError(f"{name} has an offset of its own")
+        # Computed at the point of use.
         known, self._known = self._known, []
         condition = self._condition(scope, node)
         value = "0" if condition == "False" else self._text(scope, node["value"])
@@ -270,7 +270,7 @@ class Decoder:
         return self._assign(scope, name, value, condition)
 
     def _bits(self, scope: _Scope, name: str) -> str:
-        """A field of bits: what stands together is read together."""
+        """A bit field: adjacent bit fields are read together."""
         seq, index = scope.type.seq, self._index(scope, name)
         begin = end = index
         while begin and bits_of(seq[begin - 1]) and "if" not in seq[begin - 1]:
@@ -315,7 +315,7 @@ class Decoder:
             case ("enum", names):
                 return str(constant(self._grammar, scope.type, names))
             case ("cast", inner, _):
-                # It says in which width typed languages compute; here all is of 64 bits.
+                # A cast states the width for typed languages; here, everything has 64 bits.
                 return self._translate(scope, inner)
             case ("unary", mark, inner):
                 return unary_source(mark, self._translate(scope, inner))
@@ -354,6 +354,6 @@ class Decoder:
         return first if first == second else f"({first} if {condition} else {second})"
 
     def _item(self, scope: _Scope, name: str, place: Tree, speaker: _Scope | None = None) -> str:
-        """A byte of some bytes."""
+        """One byte of a byte array."""
         begin = self._place(scope, self._index(scope, name))
         return f"byte(data, {sum_source(begin, self._translate(speaker or scope, place))})"

@@ -1,4 +1,4 @@
-"""Pieces of source that decoders are made of: sums, operations, and what conditions on small numbers say."""
+"""Source fragments for decoders: sums, operations, and relations between conditions on small numbers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     ">=": operator.ge,
 }
 NAME = re.compile(r"[A-Za-z_]\w*")
-#: Comparisons of names with numbers, joined; between two numbers in them nothing changes.
+#: Comparisons of names with numbers, joined; between two of these numbers, the result is constant.
 _CONDITION = re.compile(r"(\(|\)| |and|or|not|\w+ (==|!=|<=?|>=?) \d+|[A-Za-z_]\w*)*")
-#: More than any number that such conditions compare with.
+#: Larger than any number in such conditions.
 _SMALL = 256
 
 
@@ -52,7 +52,7 @@ def names_in(node: Tree) -> list[str]:
 
 
 def bits_of(node: Node) -> int:
-    """Number of bits of a field that is read by bits; 0 for others."""
+    """Number of bits of a bit field; 0 for other fields."""
     use = node.get("type")
     found = BITS.match(use) if isinstance(use, str) and "repeat" not in node else None
     return int(found["bits"]) if found else 0
@@ -69,7 +69,7 @@ def is_number(source: str) -> bool:
 
 
 def is_wrapped(source: str) -> bool:
-    """Whether one pair of parentheses is around all."""
+    """Whether one pair of parentheses encloses everything."""
     depth = 0
     for index, letter in enumerate(source):
         depth += (letter == "(") - (letter == ")")
@@ -85,12 +85,12 @@ def sum_source(*terms: str) -> str:
 
 
 def exclude(one: str, other: str) -> bool:
-    """Whether two conditions on the same small number are never true together."""
+    """Whether two conditions on the same small number are never both true."""
     return implies(one, f"(not {other})")
 
 
 def implies(one: str, other: str) -> bool:
-    """Whether the second condition is true wherever the first is, if both are about one small number."""
+    """Whether the second condition is true whenever the first is, if both are about one small number."""
     names = {*NAME.findall(f"{one} {other}")} - {"and", "or", "not"}
     numbers = [int(number) for number in re.findall(r"\b\d+", f"{one} {other}")]
     if len(names) != 1 or not all(_CONDITION.fullmatch(text) for text in (one, other)):
@@ -110,7 +110,7 @@ def binary_source(mark: str, left: str, right: str) -> str:
     if is_number(left) and is_number(right):
         return str(_ARITHMETIC[mark](int(left), int(right)))
     if is_number(right) and mark in ("/", "%") and int(right).bit_count() == 1:
-        # The same for all integers, and Numba makes one instruction of it.
+        # Equivalent for all integers, and Numba compiles it to one instruction.
         bits = int(right).bit_length() - 1
         return f"({left} >> {bits})" if mark == "/" else f"({left} & {int(right) - 1})"
     if mark == "*" and "1" in (left, right):

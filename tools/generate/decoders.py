@@ -1,9 +1,9 @@
-"""Decoders: small functions over bytes that give the parts of one value, generated from formats/.
+"""Decoders: small functions over bytes that return the parts of a value, generated from formats/.
 
-A value of a row image does not say what it is, so that neither a record layout nor a walk reaches it. A
-decoder is for one type of the grammar: given the bytes, where the value begins, and the type's parameters, it
-gives the fields and instances that are asked for. Only what they need is read and computed. It checks no
-bounds: the caller knows how long the value is, by the lengths of values that are generated beside it.
+Row images do not contain the types of their values, so neither a record layout nor a walk can decode them. A
+decoder is generated for one type of the grammar: given the bytes, the offset of the value, and the parameters
+of the type, it returns the requested fields and instances, and reads and computes only what these depend on.
+It checks no bounds: the caller knows the length of the value from the generated lengths.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from tools.generate.layout_source import arguments, constant
 
 
 class Wanted(NamedTuple):
-    """A decoder that readers of many values use.
+    """A decoder used by column code or the event reader.
 
     Attributes
     ----------
     name : str
-        Of the function.
+        Name of the function.
     type : str
-        Of the grammar.
+        Type of the grammar.
     parts : tuple of str
-        Fields and instances; with `@` in front, where a field begins; with `#`, its length; with `!`, whether
-        it has a value that is allowed; and `@end`, where all ends.
+        Fields and instances; with `@` as prefix, the offset of a field; with `#`, its length; with `!`,
+        whether its value is valid; and `@end`, the end of the value.
     given : tuple of str
-        What the caller gives beside bytes and place: parameters, instances, and places of bytes (`@` in
-        front). Without, the parameters of the type.
+        Arguments besides bytes and offset: parameters, instances, and offsets of bytes (prefix `@`). By
+        default, the parameters of the type.
     within : tuple of str
-        The types around it, if it speaks of these: the parent, its parent, and so on.
+        The enclosing types to which it refers: the parent, its parent, and so on.
     fixed : tuple of (str, int)
-        What else is known, of the same kinds.
+        Constants of the same kinds.
     """
 
     name: str
@@ -132,7 +132,7 @@ WANTED = (
 
 
 def render(grammar: Grammar) -> dict[str, str]:
-    """Source of the modules `decoders`, for kernels, and `plain_decoders`, which has the widths too."""
+    """Source of the modules `decoders`, for kernels, and `plain_decoders`, which also has the widths."""
     types = {"::".join(type_.path): type_ for type_ in grammar}
     functions = [_decoder(grammar, types, wanted) for wanted in WANTED if wanted.type in types]
     return {
@@ -147,7 +147,7 @@ def _module(reads: str, parts: list[str]) -> str:
 
 
 def _widths(grammar: Grammar, types: dict[str, Type]) -> list[str]:
-    """The lengths of values by the type of their column: functions, and the table of them."""
+    """The lengths of values by column type: functions, and a table of them."""
     cell = types.get("row_image::cell")
     if cell is None:
         return []
@@ -166,8 +166,8 @@ def _widths(grammar: Grammar, types: dict[str, Type]) -> list[str]:
 
 
 _WIDTHS = """\
-#: By the type of a column (None: any other) what gives, for the column in the grammar's table map, the length
-#: of its values and the size of the length in front of them, of which one is 0.
+#: By column type (None: any other), the function that returns, for a column of the grammar's table map, the
+#: length of its values and the size of their length prefix; one of the two is 0.
 WIDTHS: dict[int | None, Any] = {{
 {}}}"""
 

@@ -1,6 +1,6 @@
-"""Kaitai's expression language: text to a syntax tree and back.
+"""Kaitai's expression language: parses text to a syntax tree and writes it back.
 
-A node is a tuple, a tag and then what it needs:
+A node is a tuple of a tag and its operands:
 
     ("number", 1)  ("real", "1.5")  ("truth", True)  ("text", "'a'")  ("list", (node, ...))
     ("name", "a")  ("enum", ("binlog_enums", "event_type", "xid_event"))
@@ -44,12 +44,12 @@ def parse(text: str) -> Node:
     parser = _Parser(text)
     tree = parser.ternary()
     if parser.token != "":
-        raise ExpressionError(f"{parser.token!r} is left over in {text!r}")
+        raise ExpressionError(f"{parser.token!r} is unexpected after an expression in {text!r}")
     return tree
 
 
 def parse_use(text: str) -> tuple[str, list[Node]]:
-    """The name and the arguments in a use of a type: `event_header(1, 13)`."""
+    """The name and arguments of a type reference: `event_header(1, 13)`."""
     name, opening, rest = text.strip().partition("(")
     return name.strip(), list(_Parser(rest).arguments(")")) if opening else []
 
@@ -142,7 +142,7 @@ class _Parser:
         return node
 
     def arguments(self, end: str) -> tuple[Node, ...]:
-        """Expressions with commas between them, up to `end`."""
+        """Expressions separated by commas, up to `end`."""
         found: list[Node] = []
         while self.token != end:
             found.append(self.ternary())
@@ -161,7 +161,7 @@ class _Parser:
 
 
 def write(node: Node) -> str:
-    """The text of a syntax tree, with parentheses around whatever could bind otherwise."""
+    """The text of a syntax tree, with parentheses wherever precedence could differ."""
     match node:
         case ("number" | "real" | "text" | "name", value):
             return str(value)

@@ -1,7 +1,7 @@
-"""The type of every field, as the compiler infers it.
+"""The type of every field, as inferred by the compiler.
 
-What `value: a ? b.c : d.e` is, only the compiler knows. Of its targets, Nim's output says it most plainly: a
-declaration of each type with all its fields, instances and parameters.
+Only the compiler knows the type of `value: a ? b.c : d.e`. Of its targets, Nim's output states it most
+plainly: a declaration of each type with all its fields, instances and parameters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Quote = Callable[[Type, str], str]
 
 
 class FieldTypes:
-    """The Python annotations of fields. `quote` writes a reference to a class."""
+    """The Python annotations of fields. `quote` formats a reference to a class."""
 
     def __init__(self, grammar: Grammar, nim: dict[str, str]) -> None:
         self._grammar = grammar
@@ -51,12 +51,12 @@ class FieldTypes:
         return self._spell(owner, f"{_nim_name(name)}Inst", node, quote)
 
     def is_object(self, param: Node) -> bool:
-        """Whether a parameter is a record, not a number or text."""
+        """Whether a parameter is a record rather than a number or text."""
         type_ = str(param.get("type", "bytes"))
         return not is_primitive(type_) and "[" not in type_
 
     def raw_of_field(self, owner: Type, field: Node) -> str | None:
-        """The bytes that the compiler keeps of a field with both a size and a type of its own."""
+        """The bytes that the compiler stores for a field with both a size and a type of its own."""
         declared = self._fields[owner.class_path.replace(".", "_")]
         nim = declared.get(f"raw{camel_case(field['id'])}")
         return nim and self._annotation(nim, lambda _, path: path)
@@ -74,7 +74,7 @@ class FieldTypes:
         if nim.startswith("seq["):
             return f"list[{self._annotation(nim[4:-1], quote)}]"
         if nim in self._enums:
-            # A number that the enum does not know stays a plain int.
+            # A number that is not a member of the enum remains a plain int.
             return f"{quote(*self._enums[nim])} | int"
         if nim in self._classes:
             return quote(self._classes[nim], self._classes[nim].class_path)
@@ -96,12 +96,12 @@ class FieldTypes:
 
 
 def is_primitive(type_: str) -> bool:
-    """Whether a type is one of Kaitai's own, not one of the grammar's."""
+    """Whether a type is built into Kaitai rather than defined in the grammar."""
     return bool(_PRIMITIVE.match(type_)) or type_ in ("bool", "bytes", "io")
 
 
 def _declarations(texts: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Nim's types by name: the type of each of their fields."""
+    """Nim's types by name, with the type of each field."""
     types: dict[str, dict[str, str]] = {}
     for text in texts:
         current: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""The grammar as data: every .ksy under formats/ as parsed YAML, and the names in it resolved.
+"""The grammar as data: every .ksy file under formats/ as parsed YAML, with its names resolved.
 
-Names resolve as the compiler resolves them: outward through the enclosing types, then among the top types of
-all files. `a::b` is the type or enum `b` inside the type `a`.
+Names resolve as in the compiler: outward through the enclosing types, then among the top-level types of all
+files. `a::b` is the type or enum `b` inside the type `a`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Node = dict[str, Any]
 
 
 class GrammarError(Exception):
-    """A .ksy file says something that the generator can not use; names the file."""
+    """A .ksy file contains something that the generator does not support; names the file."""
 
 
 @dataclass(frozen=True)
 class Type:
-    """One type of the grammar: the top type of a file or one nested in it."""
+    """A type of the grammar: the top-level type of a file, or a nested type."""
 
     spec: str  # path of the file below formats/, without ".ksy"
     path: tuple[str, ...]  # meta/id of the file, then the names of the nested types down to this one
@@ -98,23 +98,23 @@ class Grammar:
         return cls({path.relative_to(root).with_suffix("").as_posix(): load_yaml(path) for path in paths})
 
     def __iter__(self) -> Iterator[Type]:
-        """Every type, files in order of their paths, a type before those nested in it."""
+        """Every type, in order of file paths, enclosing types first."""
         return iter(self._types.values())
 
     def top(self, id_: str) -> Type:
-        """The top type of the file with this meta/id."""
+        """The top-level type of the file with this meta/id."""
         return self._tops[id_]
 
     def tops(self) -> list[Type]:
         return list(self._tops.values())
 
     def resolve(self, scope: Type, name: str) -> Type:
-        """The type that `name` (without arguments) means where `scope` says it."""
+        """The type that `name` (without arguments) refers to in `scope`."""
         path = tuple(name.split("::"))
         for depth in range(len(scope.path), -1, -1):
             if found := self._types.get((*scope.path[:depth], *path)):
                 return found
-        # A type may name itself, or one that encloses it.
+        # A type may refer to itself, or to an enclosing type.
         for depth in range(len(scope.path), 0, -1):
             found = self._types.get((*scope.path[:depth], *path[1:]))
             if found and found.path[depth - 1] == path[0]:
@@ -122,7 +122,7 @@ class Grammar:
         raise GrammarError(f"{scope.spec}: no type {name!r}")
 
     def enum(self, scope: Type, name: str) -> Enum:
-        """The enum that `name` means where `scope` says it."""
+        """The enum that `name` refers to in `scope`."""
         *owner_path, enum_name = name.split("::")
         if owner_path:
             owners = [self.resolve(scope, "::".join(owner_path))]
@@ -147,17 +147,17 @@ class Grammar:
 
 
 def type_name(text: str) -> str:
-    """The name in a use of a type: `event_header(1, 13)` uses `event_header`."""
+    """The name in a type reference: `event_header(1, 13)` refers to `event_header`."""
     return text.partition("(")[0].strip()
 
 
 def enum_member_name(member: str | Node) -> str:
-    """A member of an enum is a name, or an object with `id` and `doc`."""
+    """An enum member is a name, or an object with `id` and `doc`."""
     return member if isinstance(member, str) else str(member["id"])
 
 
 def camel_case(name: str) -> str:
-    """The compiler's name for a class: `gtid_event` is `GtidEvent`."""
+    """The compiler's name for a class: `gtid_event` becomes `GtidEvent`."""
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
@@ -180,7 +180,7 @@ def load_yaml(path: Path) -> Node:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML that every parser reads alike: no key twice, no word that YAML 1.1 takes for a boolean."""
+    """YAML that every parser reads the same: no duplicate keys, no words that YAML 1.1 treats as booleans."""
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, Any]:
@@ -189,7 +189,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, Any]:
         key = loader.construct_object(key_node)
         if key in seen:
             raise yaml.constructor.ConstructorError(
-                None, None, f"{key!r} stands here twice", key_node.start_mark
+                None, None, f"{key!r} is a duplicate key", key_node.start_mark
             )
         seen.add(key)
     return loader.construct_mapping(node, deep=True)

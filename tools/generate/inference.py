@@ -1,6 +1,6 @@
-"""The type of every expression, as Kaitai knows types: what strictly typed languages need to be told.
+"""The type of every expression in Kaitai's type system, for languages with strict types.
 
-An integer has the name that .ksy files give it (`u4`, `s8`); what has none there is a `Kind` of its own.
+An integer has its name in .ksy files (`u4`, `s8`); other types have a `Kind` of their own.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "and", "or")
 
 @dataclass(frozen=True)
 class Kind:
-    """What an expression is.
+    """The type of an expression.
 
     Attributes
     ----------
     name
         `u1` to `s8`, `f4`, `f8`, `bool`, `str`, `bytes`, `io`; `number` for an integer whose width the target
-        chooses; `bits` for one out of a bit field; `enum`, `record`, `list`; `any` for what cannot be known.
+        chooses; `bits` for a bit field; `enum`, `record`, `list`; `any` if unknown.
     of
         The enum, the type of the record, or the kind of the list's items.
     """
@@ -45,7 +45,7 @@ _LITERALS = {"number": NUMBER, "real": Kind("f8"), "truth": BOOL, "text": TEXT}
 
 
 class Inference:
-    """Kinds of the fields and expressions of a grammar."""
+    """Infers the kinds of the fields and expressions of a grammar."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
@@ -59,7 +59,7 @@ class Inference:
                         self._parents.setdefault(user.path, set()).add(type_)
 
     def parent(self, type_: Type) -> Type | None:
-        """The type that a type's `_parent` is, where that is one."""
+        """The type of a type's `_parent`, if it is unique."""
         parents = self._parents.get(type_.path, set())
         return next(iter(parents)) if len(parents) == 1 else None
 
@@ -78,7 +78,7 @@ class Inference:
     def _instance(self, owner: Type, name: str) -> Kind:
         key = owner.path, name
         if key not in self._instances:
-            self._instances[key] = ANY  # until it is known, for those that go round in circles
+            self._instances[key] = ANY  # placeholder for recursive definitions
             node = owner.instances[name]
             if "value" not in node:
                 self._instances[key] = self.declared(owner, node)
@@ -89,7 +89,7 @@ class Inference:
         return self._instances[key]
 
     def declared(self, owner: Type, node: Node) -> Kind:
-        """What `type`, `size` and `enum` of a field say."""
+        """The kind declared by `type`, `size` and `enum` of a field."""
         one = self._declared_one(owner, node)
         return Kind("list", one) if "repeat" in node else one
 
@@ -104,7 +104,7 @@ class Inference:
         return self.named(owner, type_name(type_))
 
     def named(self, owner: Type, name: str) -> Kind:
-        """What the name of a type means in a field or a cast."""
+        """The meaning of a type name in a field or a cast."""
         if name.endswith("[]"):
             return Kind("list", self.named(owner, name[:-2]))
         if match := _SIZED.match(name):
@@ -118,7 +118,7 @@ class Inference:
         return Kind("record", self.grammar.resolve(owner, name))
 
     def of(self, owner: Type, tree: Tree, item: Kind = ANY) -> Kind:
-        """An expression in a type; `item` is what `_` stands for."""
+        """The kind of an expression in a type; `item` is the kind of `_`."""
         match tree:
             case ("number" | "real" | "truth" | "text" as tag, _):
                 return _LITERALS[tag]
@@ -192,7 +192,7 @@ def _common(yes: Kind, no: Kind) -> Kind:
 
 
 def used_types(node: Node) -> Iterator[str]:
-    """The types that a field names, one for each case."""
+    """The types of a field, one for each case."""
     type_ = node.get("type")
     if isinstance(type_, dict):
         yield from map(str, type_["cases"].values())
@@ -201,10 +201,10 @@ def used_types(node: Node) -> Iterator[str]:
 
 
 def is_primitive(name: str) -> bool:
-    """Whether a type is one of Kaitai's own."""
+    """Whether a type is built into Kaitai."""
     return bool(_SIZED.match(name) or _BITS.match(name)) or name in ("str", "strz", "bool", "bytes", "io")
 
 
 def arguments(text: str) -> list[Tree]:
-    """The arguments in a use of a type."""
+    """The arguments of a type reference."""
     return parse_use(text)[1]

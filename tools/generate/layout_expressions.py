@@ -1,8 +1,8 @@
-"""Kaitai's expression language, turned into Python that works on NumPy arrays and on plain numbers alike.
+"""Translates Kaitai's expression language to Python that works on NumPy arrays as well as plain numbers.
 
-Arrays have no `and`, `or`, `not` and no ternary of their own; those become calls of `n`, a small set of
-operations that the caller brings along (`n.both`, `n.either`, `n.negate`, `n.where`). For a kernel, which
-looks at one number at a time, they become Python's own.
+Arrays do not support `and`, `or`, `not` and the ternary; these become calls of `n`, a set of operations
+provided by the caller (`n.both`, `n.either`, `n.negate`, `n.where`). In kernels, which process one number at
+a time, they become Python's own operators.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tools.generate.expressions import ExpressionError, Node, write
 
 
 class Style(NamedTuple):
-    """How logic is written: the formats of `and`, `or`, `not` and the ternary."""
+    """The formats of `and`, `or`, `not` and the ternary."""
 
     both: str
     either: str
     negate: str
-    choose: str  # with `test`, `yes` and `no`
+    choose: str  # with the fields `test`, `yes` and `no`
 
 
 #: For columns, and for plain numbers.
@@ -29,7 +29,7 @@ NUMBERS = Style("({} and {})", "({} or {})", "(not {})", "({yes} if {test} else 
 
 
 class UntranslatableError(ExpressionError):
-    """The expression says something that arithmetic on columns cannot."""
+    """The expression cannot be evaluated by arithmetic on columns."""
 
 
 def _is_integer(name: str) -> bool:
@@ -37,7 +37,7 @@ def _is_integer(name: str) -> bool:
 
 
 def _names(node: Node) -> tuple[Node, list[str]]:
-    """What a chain of members starts with, and their names."""
+    """The first element of a member chain, and its names."""
     names: list[str] = []
     while node[0] == "member" or (node[0] == "cast" and _is_integer(node[2])):
         if node[0] == "member":
@@ -58,18 +58,18 @@ def translate(
     constant: Callable[[tuple[str, ...]], int],
     style: Style = COLUMNS,
 ) -> str:
-    """Python source of an expression.
+    """Translate an expression to Python.
 
     Parameters
     ----------
     node
-        What `parse` gave.
+        A syntax tree from `parse`.
     resolve
         Python source for a chain of names, such as ``("column_count", "value")``.
     constant
-        The number behind an enum's constant, by its names: ``("binlog_enums", "event_type", "xid_event")``.
+        The number of an enum constant, by its names: ``("binlog_enums", "event_type", "xid_event")``.
     style
-        What the result works on.
+        The kind of values that the result works on.
     """
 
     def walk(node: Node) -> str:
@@ -81,7 +81,7 @@ def translate(
             case ("name" | "member", *_):
                 return _chain(node)
             case ("cast", inner, name) if _is_integer(name):
-                # It says in which width typed languages compute; columns compute in 64 bits.
+                # A cast states the width for typed languages; columns compute in 64 bits.
                 return walk(inner)
             case ("unary", operator, inner):
                 negated = style.negate.format(walk(inner)) if operator == "not" else None
@@ -107,7 +107,7 @@ def translate(
 
 
 def large_products(node: Node) -> Iterator[tuple[str, int]]:
-    """Factors that a constant of more than 32 bits multiplies, and from where on 63 bits overflow."""
+    """Factors multiplied by a constant of more than 32 bits, and the value from which on 63 bits overflow."""
     match node:
         case ("binary", "*", factor, ("cast", ("number", constant), _)) if constant >= 2**32:
             yield write(factor), 2**63 // constant

@@ -1,4 +1,4 @@
-"""Pieces of the Python source of layouts and walks: number types, constants, functions, arguments."""
+"""Source fragments for layouts and walks: number types, constants, functions, arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def number_type(use: object, node: Node, endian: str) -> str | None:
     bits = BITS.match(use)
     if bits is None or int(bits["bits"]) not in (8, 16, 24, 32, 48, 64):
         return None
-    # Whole bytes read as bits: the highest bit first, unless the type says otherwise.
+    # Whole bytes read as bits: most significant bit first, unless the type states otherwise.
     order = "" if bits["bits"] == "8" else "<" if bits["order"] == "le" else ">"
     return f"{order}u{int(bits['bits']) // 8}"
 
@@ -37,7 +37,7 @@ def function(source: str | None) -> str | None:
 
 
 def nest(function: str, tests: list[str]) -> str | None:
-    """Tests joined by a function of two; None where there are none."""
+    """Tests joined by a binary function; None if there are none."""
     if not tests:
         return None
     result = tests[-1]
@@ -47,28 +47,28 @@ def nest(function: str, tests: list[str]) -> str | None:
 
 
 def text(value: str | None) -> str | None:
-    """Source of a string; None for none."""
+    """Source of a string or None."""
     return repr(value) if value else None
 
 
 def flag(value: bool) -> str | None:
-    """Source of a truth value that is left out where it is false."""
+    """Source of a flag, omitted if it is false."""
     return "True" if value else None
 
 
 def keywords(**values: str | None) -> str:
-    """Source of the keyword arguments that are given."""
+    """Source of the given keyword arguments."""
     return "".join(f", {name}={value}" for name, value in values.items() if value is not None)
 
 
 def constant(grammar: Grammar, scope: Type, names: tuple[str, ...]) -> int:
-    """The number behind the name of a member of an enum, as `scope` says it."""
+    """The number of an enum member, by its name in `scope`."""
     members = grammar.enum(scope, "::".join(names[:-1])).members
     return next(number for number, name in members.items() if name == names[-1])
 
 
 def arguments(use: str) -> list[str]:
-    """The arguments in a use of a type, split at the commas that are in no inner parentheses."""
+    """The arguments of a type reference, split at top-level commas."""
     inside = use.strip().partition("(")[2].removesuffix(")")
     found, depth = [""], 0
     for character in inside:

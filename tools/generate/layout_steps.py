@@ -1,10 +1,10 @@
-"""Record layouts of the event header and of every event type, generated from formats/.
+"""The record layouts of the event header and of every event type, generated from formats/.
 
-A layout is a list of fields, to be taken in order with a running position. `Number` and `Run` read at that
-position and move it; `Value` computes; `Inner` and its kin lie in a structure that a walk goes over.
+A layout is a list of fields, processed in order with a running offset. `Number` and `Run` read at that offset
+and advance it; `Value` computes; `Inner` and its variants are inside a structure that a walk decodes.
 Expressions are functions of `n` (operations that work on arrays and plain numbers: both, either, negate,
-where) and `v` (`v[path]` a number read before, `v.length(path)` the length of a run, `v.pos` and `v.size` the
-position in the body and the length of the body).
+where) and `v` (`v[path]` is a number read before, `v.length(path)` the length of a run, `v.pos` and `v.size`
+the offset in the body and the length of the body).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Expression = Callable[[Any, Any], Any]
 
 
 class Number(NamedTuple):
-    """A number of fixed width. `dtype` is NumPy's, with widths 3 and 6 besides."""
+    """A number of fixed width. `dtype` is NumPy's, extended by widths 3 and 6."""
 
     path: str
     dtype: str
@@ -26,9 +26,9 @@ class Number(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run of bytes. Without `size` it goes to the end of the body.
+    """A range of bytes. Without `size`, it extends to the end of the body.
 
-    `is_structure`: the bytes have fields of their own, which the layout does not look at; `walk` names the
+    `is_structure`: the bytes have fields of their own, which the layout does not decode; `walk` names the
     function of the module `walks` that does.
     """
 
@@ -43,12 +43,12 @@ class Run(NamedTuple):
 
     @property
     def dtype(self) -> None:
-        """None: it is no number that lies in the bytes."""
+        """None, because it is not a stored number."""
         return None
 
 
 class Value(NamedTuple):
-    """A number or truth value that follows from fields before it."""
+    """A number or truth value derived from preceding fields."""
 
     path: str
     expression: Expression
@@ -57,7 +57,7 @@ class Value(NamedTuple):
 
     @property
     def dtype(self) -> None:
-        """None: it is no number that lies in the bytes."""
+        """None, because it is not a stored number."""
         return None
 
 
@@ -71,12 +71,12 @@ class Text(NamedTuple):
 
     @property
     def dtype(self) -> None:
-        """None: it is no number that lies in the bytes."""
+        """None, because it is not a stored number."""
         return None
 
 
 class Inner(NamedTuple):
-    """A number that the walk over the run `source` notes in a slot; 0 where it is not there."""
+    """A number that the walk over the run `source` records in a slot; 0 if it is absent."""
 
     path: str
     source: str
@@ -85,12 +85,12 @@ class Inner(NamedTuple):
 
     @property
     def dtype(self) -> None:
-        """None: its place is not told."""
+        """None, because its offset is unknown."""
         return None
 
 
 class InnerRun(NamedTuple):
-    """A run of bytes inside the run `source`; its walk notes place and length in two slots from `slot` on."""
+    """A byte range inside the run `source`; its walk records offset and length in two slots from `slot`."""
 
     path: str
     source: str
@@ -100,12 +100,12 @@ class InnerRun(NamedTuple):
 
     @property
     def dtype(self) -> None:
-        """None: it is no number that lies in the bytes."""
+        """None, because it is not a stored number."""
         return None
 
 
 class InnerList(NamedTuple):
-    """So many numbers inside the run `source`, whose walk notes them in slots from `slot` on."""
+    """A list of numbers inside the run `source`; its walk records them in slots from `slot` on."""
 
     path: str
     source: str
@@ -115,12 +115,12 @@ class InnerList(NamedTuple):
 
     @property
     def dtype(self) -> None:
-        """None: their places are not told."""
+        """None, because their offsets are unknown."""
         return None
 
 
 class Layout(NamedTuple):
-    """The fields of one type; `complete` when they reach the last byte."""
+    """The fields of a type; `complete` if they include the last byte."""
 
     id: str
     fields: tuple[Number | Run | Value | Text | Inner | InnerRun | InnerList, ...]

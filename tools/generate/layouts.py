@@ -1,8 +1,8 @@
-"""Record layouts: for each event type the leading fields whose place is found by arithmetic.
+"""Record layouts: for each event type, the leading fields whose offsets follow by arithmetic.
 
-The result is a Python module of plain data and small lambdas that imports nothing, so that the framing of
-small files needs no NumPy. A layout ends at the first field that takes more than arithmetic (a list of
-structures, a type chosen by a value); what lies behind it is the reader's.
+The result is a Python module of plain data and small lambdas that imports nothing, so that framing small
+files does not need NumPy. A layout ends at the first field that requires more than arithmetic (a list of
+structures, a type selected by a value); the event reader decodes the rest.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from tools.generate.walks import Walk, Walks
 _TEXT = re.compile(r"(?P<run>\w+)\.to_s\(\s*(['\"])(?P<encoding>[\w-]+)\2\s*\)$")
 _MAX_DEPTH = 8
 
-#: Items of which any bytes are a list.
+#: Item types for which any bytes form a list.
 _BYTES = (None, "u1", "s1")
 
-#: What bytes of some length may be, without fields of their own.
+#: Types of byte ranges without fields of their own.
 _PLAIN = (None, "str", "strz")
 
 _STEPS = Path(__file__).with_name("layout_steps.py")
@@ -69,7 +69,7 @@ def render(grammar: Grammar) -> dict[str, str]:
 
 
 def _router(grammar: Grammar) -> Iterator[tuple[int | None, str]]:
-    """Type code (None: any other) and use of a type, for each case of the body's switch."""
+    """Type code (None: any other) and type reference for each case of the body's switch."""
     body = grammar.top("event_body")
     content = next(one for one in body.seq if one["id"] == "content")
     for key, use in content["type"]["cases"].items():
@@ -97,13 +97,13 @@ def _render_enums(grammar: Grammar, enums: set[tuple[tuple[str, ...], str]]) -> 
 
 @dataclass
 class _Scope:
-    """A type being laid out: what its names mean as Python source."""
+    """A type being laid out, with the meaning of its names as Python source."""
 
     type: Type
     prefix: str = ""
     condition: str | None = None
     parent: _Scope | None = None
-    names: dict[str, str | None] = field(default_factory=dict)  # None: known, but no arithmetic reaches it
+    names: dict[str, str | None] = field(default_factory=dict)  # None: known, but not computable
     runs: set[str] = field(default_factory=set)
     children: dict[str, _Scope] = field(default_factory=dict)
     walks: dict[str, Walk] = field(default_factory=dict)
@@ -128,12 +128,12 @@ class _Builder:
         return f"Layout(\n    {id_!r},\n    (\n{lines}    ),\n    {self.complete},\n)"
 
     def lay_out(self, type_: Type) -> None:
-        """Lay out a top type whose parameters the caller gives under their own names."""
+        """Lay out a top-level type whose parameters the caller passes by name."""
         scope = _Scope(type_, names={one["id"]: f"v[{one['id']!r}]" for one in type_.params})
         self._run(scope)
 
     def lay_out_use(self, body: Type, use: str) -> str:
-        """Lay out the type that a case of the router uses; its arguments speak of the router's parameters."""
+        """Lay out the type of a case of the router, with arguments in terms of the router's parameters."""
         router = _Scope(body, "event_body.", names={one["id"]: f"v[{one['id']!r}]" for one in body.params})
         scope = self._child(router, use, "", None)
         self._run(scope)
@@ -179,13 +179,13 @@ class _Builder:
             self._add_number(scope, node, dtype, condition)
             return
         if not isinstance(use, str) or use in ("str", "strz") or BITS.match(use):
-            raise UntranslatableError(f"{path} takes more than arithmetic")
+            raise UntranslatableError(f"{path} requires more than arithmetic")
         child = self._child(scope, use, f"{path}.", condition)
         scope.children[name] = child
         self._fields(child, depth + 1)
 
     def _endian(self, scope: _Scope) -> str:
-        """Byte order where a number's type does not say it: of the type itself, or of its file."""
+        """Byte order of numbers that do not state it: that of the type, or of its file."""
         own = scope.type.node.get("meta", {}).get("endian")
         return str(own or self.grammar.top(scope.type.id).node["meta"].get("endian", "le"))
 
@@ -201,7 +201,7 @@ class _Builder:
         return None if "size-eos" in node else self._translate(scope, node["size"])
 
     def _repeated(self, scope: _Scope, node: Node) -> str | None:
-        """Length in bytes of a list."""
+        """Length of a list in bytes."""
         if node["repeat"] == "eos":
             return None
         use = node.get("type")
@@ -251,7 +251,7 @@ class _Builder:
             self._add_inside(path, walk)
 
     def _walk(self, scope: _Scope, use: Any, *, is_list: bool) -> Walk | None:
-        """The walk over a structure that needs nothing but its own bytes."""
+        """The walk over a structure that depends only on its own bytes."""
         if not isinstance(use, str):
             return None
         type_ = self.grammar.resolve(scope.type, type_name(use))
@@ -291,9 +291,9 @@ class _Builder:
                     scope.names[name] = None
 
     def _instance(self, scope: _Scope, name: str, node: Node) -> str:
-        """Add a value instance, where it is first needed or at its type's end."""
+        """Add a value instance, where it is first needed or at the end of its type."""
         if name in scope.pending:
-            raise UntranslatableError(f"{name} needs itself")
+            raise UntranslatableError(f"{name} depends on itself")
         scope.pending.add(name)
         outer, self._uses_wide = self._uses_wide, False
         was_in_instance, self._in_instance = self._in_instance, True
@@ -313,7 +313,7 @@ class _Builder:
         return f"v[{path!r}]"
 
     def _text(self, scope: _Scope, name: str, node: Node) -> bool:
-        """Add an instance that only says which encoding the bytes of a field are in."""
+        """Add an instance that only states the encoding of a byte field."""
         expression = str(node["value"]).strip()
         match = _TEXT.match(expression)
         if match is not None and match["run"] in scope.runs:
@@ -330,7 +330,7 @@ class _Builder:
 
     @staticmethod
     def _encoding_inside(scope: _Scope, path: str) -> str | None:
-        """The encoding of text inside a structure; None where there is none."""
+        """Encoding of text inside a structure; None if there is none."""
         first, _, rest = path.partition(".")
         inside = scope.walks[first].inside if first in scope.walks else ()
         return next((one.encoding for one in inside if one.path == rest), None)
@@ -363,7 +363,7 @@ class _Builder:
         if source is None and first not in scope.names and "value" in instance:
             source = self._instance(scope, first, instance)
         if source is None:
-            raise UntranslatableError(f"{first} is out of reach")
+            raise UntranslatableError(f"{first} cannot be computed")
         self._uses_wide |= self._wide.get(source, False) or "v[" not in source
         return source
 
@@ -380,6 +380,6 @@ class _Builder:
         if names == ["size"]:
             return "v.size"
         if self._in_instance or names not in (["eof"], ["pos"]):
-            # An instance is computed once, wherever its reader happens to stand.
+            # An instance is computed once, wherever its reader is positioned.
             raise UntranslatableError("the position in the stream")
         return "v.pos" if names == ["pos"] else "(v.pos >= v.size)"

@@ -1,4 +1,4 @@
-"""Names that some language cannot take: reserved words, and names that collide in another case."""
+"""Finds names that some language does not allow: reserved words, and names that collide when converted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 
 from tools.generate.grammar import Grammar, GrammarError, Type, camel_case, enum_member_name
 
-# Each set holds only the words that the compiler leaves as they are in that language.
+# Each set contains only the words that the compiler does not escape in that language.
 _JAVA = """
     abstract assert boolean break byte case catch char class const continue default do double else
     enum extends final finally float for goto if implements import instanceof int interface long
@@ -58,7 +58,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Words that are neither parameter nor field nor instance: reserved, or a method of every object.
+#: Words that are not allowed for a parameter, field or instance: reserved, or a method of every object.
 FIELDS = {
     "Java": _words(_JAVA),
     "C++": _words(_CPP),
@@ -69,13 +69,13 @@ FIELDS = {
     "Perl": _words("new import"),
     "Nim": _words("io parent root"),
 }
-#: In Go a parameter or an instance, which is not exported, is in lower case.
+#: In Go, a parameter or an unexported instance is in lower case.
 _HIDDEN = {"Go": _words(_GO)}
-#: What no nested type or enum may be called. PHP does not mind the case.
+#: Names not allowed for nested types or enums. PHP ignores case.
 _CLASSES = {"PHP": _words(_PHP_CLASSES)}
-#: What no member of an enum may be called. Rust has `Unknown` for all other numbers.
+#: Names not allowed for members of an enum. Rust uses `Unknown` for all other numbers.
 _MEMBERS = {"Lua": _words(_LUA), "PHP": _words("class"), "Rust": _words("self unknown")}
-#: Classes of Java that generated code uses; a nested type of the name hides them.
+#: Java classes that generated code uses and that a nested type of the same name would hide.
 _JAVA_CLASSES = {
     *(
         "Object",
@@ -95,7 +95,7 @@ _JAVA_CLASSES = {
 
 
 def check(grammar: Grammar, root: Path) -> None:
-    """Raise a `GrammarError` that names every such name, with file and line."""
+    """Raise a `GrammarError` that lists every such name, with file and line."""
     problems = [
         f"{place(root, type_, name)}: {what}" for type_ in grammar for name, what in problems_of(type_)
     ]
@@ -104,7 +104,7 @@ def check(grammar: Grammar, root: Path) -> None:
 
 
 def problems_of(type_: Type) -> Iterator[tuple[str, str]]:
-    """The names in a type that cannot stay, and why."""
+    """The invalid names in a type, with reasons."""
     exported = [node["id"] for node in type_.seq]
     hidden = [*(node["id"] for node in type_.params), *type_.instances]
     nested = [*(child.name for child in type_.children()), *type_.enums]
@@ -131,7 +131,7 @@ def _collisions(type_: Type, fields: list[str]) -> Iterator[tuple[str, str]]:
     for name in fields:
         other = taken.setdefault(camel_case(name).lower(), name)
         if other != name:
-            yield name, f"{name!r} is {other!r} once its case has changed"
+            yield name, f"{name!r} becomes {other!r} when its case is converted"
     for name in nested:
         if camel_case(name) in map(camel_case, fields):
             yield name, f"C#: {name!r} is a type or an enum and also a field of {type_.name!r}"
@@ -140,7 +140,7 @@ def _collisions(type_: Type, fields: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def place(root: Path, type_: Type, name: str) -> str:
-    """File and line where a type says a name."""
+    """File and line where a type uses a name."""
     path = root / f"{type_.spec}.ksy"
     lines = path.read_text(encoding="utf-8").splitlines()
     begin = _line_of(path, type_)
@@ -151,7 +151,7 @@ def place(root: Path, type_: Type, name: str) -> str:
 
 
 def _line_of(path: Path, type_: Type) -> int:
-    """The line, from 0, where the content of a type begins."""
+    """The line, from 0, at which the content of a type begins."""
     with path.open(encoding="utf-8") as file:
         node: Any = yaml.compose(file, yaml.SafeLoader)
     for name in type_.path[1:]:

@@ -1,5 +1,6 @@
-"""Decoders of values, generated from formats/: those of `decoders` for bytes and Python's numbers, and the
-lengths of values. This module imports nothing, so that the reader of single values needs no NumPy.
+"""The decoders of `decoders` for bytes and Python's ints, generated from formats/, and the lengths of values.
+
+This module imports nothing, so that the event reader does not need NumPy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def byte(data: Any, at: Any) -> Any:
 
 
 def signed(value: Any, bits: Any) -> Any:
-    """The number that is negative where the highest of its bits is set."""
+    """The signed number with the same bits."""
     half = 1 << (bits - 1)
     return (value ^ half) - half
 

@@ -1,7 +1,7 @@
-"""What one language needs and no reader of the grammar: inserted on the way to that language.
+"""Adaptations for single languages that no reader of the grammar needs.
 
-Before the compiler the grammar gets casts, after it the text is mended where the compiler's output would not
-compile. Each mending fails loudly where a later compiler would write something else.
+The grammar gets casts before compilation; afterwards, output that would not compile is corrected. Each
+correction fails if a later compiler produces different output.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def compile_for(grammar: Grammar, language: str) -> dict[str, str]:
 
 
 def prepare(grammar: Grammar, language: str) -> dict[str, Node]:
-    """The grammar's files as the compiler is to see them for a language."""
+    """The grammar's files as input of the Kaitai compiler for a language."""
     inference = Inference(grammar)
     specs = _rewritten(grammar, _qualified(inference))
     if language == "java":
@@ -47,7 +47,7 @@ def prepare(grammar: Grammar, language: str) -> dict[str, Node]:
 
 
 def finish(grammar: Grammar, language: str, files: dict[str, str]) -> dict[str, str]:
-    """The compiler's output, mended."""
+    """The Kaitai compiler's output, corrected."""
     if language == "php":
         return {name: _php(text) for name, text in files.items()}
     if language == "csharp":
@@ -78,9 +78,9 @@ def _rewritten_type(type_: Type, rewrite: _Rewrite) -> Node:
 
 
 def _qualified(inference: Inference) -> _Rewrite:
-    """An instance that is a type nested in another file is cast to it: so its name is written in full.
+    """Instances whose type is nested in another file are cast to it, so that the full name is written.
 
-    Java, C++ and C# otherwise get the bare name of the nested type, which means nothing where it stands.
+    Java, C++ and C# Cast instances whose type is nested in another file, so that the full name is written.
     """
 
     def rewrite(owner: Type, node: Node) -> Node:
@@ -100,12 +100,12 @@ def _go_name(type_: Type, enum: str) -> str:
 
 
 def _php(text: str) -> str:
-    """PHP: a parameter may be null, as a rows event's table map is where there is none."""
+    """PHP: a parameter may be null, such as the table map of a rows event without one."""
     return re.sub(r"(?<=[( ])(\\\w+(?:\\\w+)* \$(?!_))", r"?\1", text)
 
 
 def _csharp(text: str, grammar: Grammar) -> str:
-    """C#: an enum is named in full; a property may have the name of the class that declares it."""
+    """C#: enums get qualified names; a property must not have the name of its class."""
     enums = "|".join(rf"{type_.class_path}\.{camel_case(enum)}" for type_ in grammar for enum in type_.enums)
     return re.sub(rf"(?<![\w.])(?:{enums})\b", r"global::Kaitai.\g<0>", text)
 
@@ -122,15 +122,15 @@ _RUST_FIELD = re.compile(
 
 
 def _rust(text: str) -> str:
-    """Rust: a field that is called as a keyword is. The compiler writes it as it stands."""
+    """Rust: escape fields named like a keyword, which the compiler does not."""
     return _RUST_FIELD.sub(r"\1r#\2", text)
 
 
 def _cpp(header: str) -> str:
-    """C++: members get a value that `_clean_up` looks at and the compiler's constructors do not set.
+    """C++: initialize members that `_clean_up` reads and the compiler's constructors do not set.
 
-    A pointer to one of several types and the mark of an absent field are read where an exception leaves the
-    constructor. The initializers need C++11.
+    After an exception, the destructor reads pointers to one of several types, and flags of absent fields. The
+    initializers require C++11.
     """
     header = re.sub(r"^( +\S+\* m_\w+);$", r"\1 = nullptr;", header, flags=re.MULTILINE)
     return re.sub(r"^( +bool n_\w+);$", r"\1 = true;", header, flags=re.MULTILINE)
@@ -140,9 +140,9 @@ _GO_FUNCTION = re.compile(r"func \(this \*\w+\) \w+\(\) \(v (\w+), err error\) \
 
 
 def _go(text: str, enums: set[str]) -> str:
-    """Go: a package, 0 where a function that gives a number gives up with an error, and an index from 0.
+    """Go: a package, 0 as result when a function that returns a number fails, and an index from 0.
 
-    For `repeat: until` the compiler counts `_index` from 1 (kaitai_struct_compiler, pull request 245).
+    In `repeat: until`, the compiler counts `_index` from 1 (kaitai_struct_compiler, pull request 245).
     """
     text = text.replace("for i := 1;; i++ {", "for i := 0;; i++ {")
     lines, returned = [f"package {GO_PACKAGE}", ""], ""

@@ -1,7 +1,7 @@
-"""The grammar with a name of its own for each type.
+"""The grammar with unique type names.
 
-The Web IDE knows a type by the name of its class alone, without the types around it: types that share a name
-are all shown as one of them is.
+The Web IDE identifies a type by its class name alone, without the enclosing types: types with the same name
+are all displayed like one of them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _Path = tuple[str, ...]
 
 
 def with_unique_names(grammar: Grammar) -> Grammar:
-    """A nested type whose name is also that of another one gets its file's name in front."""
+    """Prefix a nested type with the name of its file if its name is not unique."""
     counts = Counter(camel_case(type_.name) for type_ in grammar)
     clashing = [type_ for type_ in grammar if len(type_.path) > 1 and counts[camel_case(type_.name)] > 1]
     for type_ in clashing:
         if type_.enums:
-            raise GrammarError(f"{type_.spec}: {type_.name!r} has enums, and its name is not its own")
+            raise GrammarError(f"{type_.spec}: {type_.name!r} has enums, and its name is not unique")
     names = {type_.path: f"{type_.id}_{type_.name}" for type_ in clashing}
     renaming = _Renaming(Inference(grammar), names)
     return Grammar({top.spec: _renamed(top, renaming, names) for top in grammar.tops()})
@@ -46,7 +46,7 @@ def _renamed(type_: Type, renaming: _Renaming, names: dict[_Path, str]) -> Node:
 
 
 class _Renaming(Rewriting):
-    """Says the new names wherever a field names a type."""
+    """Applies the new names to type references."""
 
     def __init__(self, inference: Inference, names: dict[_Path, str]) -> None:
         super().__init__(inference)
@@ -75,7 +75,7 @@ class _Renaming(Rewriting):
         return f"{self._name(owner, name)}{use.strip()[len(name) :]}"
 
     def _name(self, owner: Type, name: str) -> str:
-        """The name of a type where a field or a cast says it."""
+        """The new name of a type in a field or a cast."""
         plain = name.removesuffix("[]")
         if is_primitive(plain) or plain in ("struct", "any"):
             return name

@@ -1,7 +1,7 @@
-"""Operations that read an unsigned 64-bit number wrong in some language, which the grammar does without.
+"""Operations that some language computes incorrectly for unsigned 64-bit numbers, which the grammar avoids.
 
-Java has no such type: from 2^63 on, its quotients, shifts, and comparisons are those of a negative number.
-JavaScript shifts 32 bits. The grammar takes such numbers apart instead (`varlen_integer`).
+Java has no such type: from 2^63 on, quotients, shifts, and comparisons are those of a negative number.
+JavaScript shifts only 32 bits. The grammar splits such numbers instead (`varlen_integer`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REFUSED = ("/", "%", ">>", "<<", "<", "<=", ">", ">=")
 
 
 def check(grammar: Grammar, root: Path) -> None:
-    """Raise a `GrammarError` that names every such operation, with file and line."""
+    """Raise a `GrammarError` that lists every such operation, with file and line."""
     inference = Inference(grammar)
     problems = [
         f"{place(root, type_, name)}: {what}"
@@ -37,14 +37,14 @@ def _problems(inference: Inference, type_: Type) -> Iterator[tuple[str, str]]:
         search = _Search(inference)
         try:
             search.field(type_, node)
-        except GrammarError:  # a name that is not there: the compiler says where
+        except GrammarError:  # an unknown name, which the compiler reports
             continue
         for operation in search.found:
-            yield name, f"{operation!r}: Java has no unsigned 64-bit number; take it apart, or cast it to s8"
+            yield name, f"{operation!r}: Java has no unsigned 64-bit number; split it, or cast it to s8"
 
 
 class _Search(Casts):
-    """Goes through the expressions of a field as `Casts` does, which knows the width of each part."""
+    """Visits the expressions of a field like `Casts`, which infers the width of each part."""
 
     def __init__(self, inference: Inference) -> None:
         super().__init__(inference)

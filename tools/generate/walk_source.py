@@ -1,4 +1,4 @@
-"""The source of one walk: the fields of a type as statements, in the order in which they are read."""
+"""The source of one walk: the fields of a type as statements, in reading order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEXT = (None, "str", "strz")
 
 @dataclass
 class _Scope:
-    """A type where it is used: what its names mean, and where its stream begins and ends."""
+    """A type at the point of use: the meaning of its names, and the bounds of its stream."""
 
     type: Type
     path: tuple[str, ...]
@@ -29,21 +29,21 @@ class _Scope:
 
 
 class Function:
-    """Writes one function.
+    """Generates one function.
 
     Parameters
     ----------
     results
-        Of each type that is a function of its own the instances that it gives; what is needed is added.
+        For each type with a function of its own, the instances that it returns; required ones are added.
     used
-        The variables that are looked at; without, all are set.
+        The variables that are read; by default, all are set.
 
     Attributes
     ----------
     used : set of str
-        The variables that are looked at.
+        The variables that are read.
     inside : list
-        Runs and lists of numbers at places of their own: path, number of items (0 for a run), encoding.
+        Runs and lists of numbers with offsets of their own: path, number of items (0 for a run), encoding.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Function:
         self._root = _Scope(type_, (), "begin", "end")
 
     def source(self, name: str, out: str | None) -> str:
-        """The whole function; of a walk with the name of its last argument."""
+        """The complete function; `out` is the name of the last argument of a walk."""
         head = "data: Any, at: Any, end: Any" + (f", {out}: Any" if out else "")
         lines = [f"def {name}({head}) -> Any:"]
         if "begin" in self.used:
@@ -73,7 +73,7 @@ class Function:
         return "\n".join(lines + self._lines)
 
     def walk(self, wanted: list[tuple[tuple[str, ...], int]], *, is_list: bool) -> None:
-        """The statements of a walk that puts what is wanted into its slots."""
+        """The statements of a walk that stores the requested values in its slots."""
         slot = 0
         for path, count in wanted:
             self._list_slots[path] = slot
@@ -94,7 +94,7 @@ class Function:
         self._emit("return at")
 
     def give(self, results: list[str]) -> None:
-        """The statements of a function that gives the place behind the type, and some instances."""
+        """The statements of a function that returns the offset after the type, and some instances."""
         self._failure = "-1" + ", 0" * len(results)
         self._fields(self._root)
         values = [self._resolve(self._root, (name,)) for name in results]
@@ -115,13 +115,13 @@ class Function:
 
     @contextmanager
     def _block(self, head: str, *, keeps: bool) -> Iterator[None]:
-        """Statements under a head; where they are left out, the variables that they set are 0 (`keeps`)."""
+        """An indented block; if it is not executed, the variables that it sets are 0 (`keeps`)."""
         outer, self._lines = self._lines, []
         was_set, self._set = self._set, []
         known = len(self._computed)
         self._depth += 1
         yield
-        # An instance that was first looked at in here has not been computed where this is left out.
+        # An instance first used in this block is not computed if the block is skipped.
         for scope, name in self._computed[known:]:
             scope.names.pop(name, None)
         del self._computed[known:]
@@ -153,7 +153,7 @@ class Function:
 
     def _fields(self, scope: _Scope) -> None:
         if any("process" in node for node in scope.type.instances.values()):
-            raise UntranslatableError("packed bytes are for the gate to unpack")
+            raise UntranslatableError("compressed bytes")
         for node in scope.type.seq:
             if "if" in node:
                 with self._choice(f"if {self._translate(scope, node['if'])}:", keeps=True):
@@ -176,7 +176,7 @@ class Function:
             raise UntranslatableError("a list up to a condition")
 
     def _note_item(self, scope: _Scope, node: Node, count: str) -> None:
-        """A list of so many packed integers is so many slots."""
+        """A list of packed integers is stored in as many slots."""
         path = (*scope.path, node["id"], "value")
         child = scope.children.get(node["id"])
         is_one = self._in_loop == 1 and not self._choices
@@ -230,7 +230,7 @@ class Function:
         if "valid" in node:
             allowed = node["valid"]
             if isinstance(allowed, dict):
-                raise UntranslatableError(f"what is valid for {node['id']}")
+                raise UntranslatableError(f"the valid values of {node['id']}")
             self.used.add(name)
             self._refuse_if(f"{name} != {self._translate(scope, allowed)}")
 
@@ -266,7 +266,7 @@ class Function:
             self._switch(scope, node, use, begin, end)
         else:
             self._child(scope, node["id"], str(use), begin, end)
-        # The gate takes nothing that is left over.
+        # The grammar rejects trailing bytes.
         self._refuse_if(f"at != {end}")
 
     def _switch(self, scope: _Scope, node: Node, use: Node, begin: str, end: str) -> None:
@@ -280,7 +280,7 @@ class Function:
             word = "elif"
         with self._choice("else:", keeps=False), _forgotten(scope):
             if "_" not in use["cases"]:
-                raise UntranslatableError("a choice without a last resort")
+                raise UntranslatableError("a `switch-on` without a default case")
             self._child(scope, node["id"], use["cases"]["_"], begin, end)
 
     def _child(self, scope: _Scope, name: str, use: str, begin: str, end: str) -> None:
@@ -334,7 +334,7 @@ class Function:
         if first not in scope.names and first in scope.type.instances:
             self._instance(scope, first, scope.type.instances[first])
         if first not in scope.names:
-            raise UntranslatableError(f"{first} is out of reach")
+            raise UntranslatableError(f"{first} cannot be computed")
         self.used.add(scope.names[first])
         return scope.names[first]
 
@@ -347,7 +347,7 @@ class Function:
         return f"(at - {scope.begin})" if names == ["pos"] else f"({scope.end} - {scope.begin})"
 
     def _instance(self, scope: _Scope, name: str, node: Node) -> None:
-        """Compute an instance where it is first looked at, as the generated classes do."""
+        """Compute an instance at its first use, like the generated classes."""
         if self._is_called(scope):
             self._results[scope.type].add(name)
             scope.names[name] = self._variable(scope, name)
@@ -385,7 +385,7 @@ class Function:
 
 @contextmanager
 def _forgotten(scope: _Scope) -> Iterator[None]:
-    """What is named here means nothing behind."""
+    """Names defined here are undefined afterwards."""
     names, children = dict(scope.names), dict(scope.children)
     yield
     scope.names, scope.children = names, children

@@ -1,11 +1,11 @@
-"""Walks: functions that go over structures which no record layout reaches, one number after the other.
+"""Walks: functions that decode structures which no record layout can, one number after another.
 
-A layout computes with columns; that ends where a list has items of different lengths or a value chooses the
-type. There a function goes through the bytes, made of the same grammar. Types of other files become functions
-of their own, all others stand where they are used.
+A layout computes with columns, which is impossible if the items of a list have different lengths or a value
+selects the type. For these, a function generated from the grammar steps through the bytes. Types of other
+files become functions of their own; all others are inlined where they are used.
 
-What cannot be said that way (bits that fill no bytes, lists up to a condition) is an `UntranslatableError`,
-and the structure stays the reader's.
+Structures that cannot be expressed this way (bit fields that do not fill bytes, lists up to a condition)
+raise an `UntranslatableError`, and are left to the event reader.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _READS = Path(__file__).with_name("walk_reads.py")
 
 
 class Inside(NamedTuple):
-    """A run of bytes, or a list of numbers, inside a structure: its path, its slots."""
+    """A byte range, or a list of numbers, inside a structure: its path and slots."""
 
     path: str
     slot: int
-    items: int  # of the list; 0 for a run, which has two slots, place and length
+    items: int  # of the list; 0 for a byte range, which has two slots, offset and length
     encoding: str | None
 
 
 @dataclass
 class Walk:
-    """The walk over one type: the names of the values that it notes, in the order of the slots."""
+    """The walk over one type: the names of the values that it records, in slot order."""
 
     type: Type
     name: str
@@ -46,16 +46,16 @@ class Walk:
 
 
 class Walks:
-    """The walks that layouts refer to."""
+    """The walks used by layouts."""
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
         self._walks: dict[tuple[tuple[str, ...], bool], Walk] = {}
-        #: Of types that are functions of their own the instances that are asked for.
+        #: For types with functions of their own, the requested instances.
         self._results: dict[Type, set[str]] = {}
 
     def over(self, type_: Type, *, is_list: bool) -> Walk | None:
-        """The walk over a type, or over as many of it as there are; None where there can be none."""
+        """The walk over a type, or over a list of it up to the end; None if it cannot be generated."""
         key = type_.path, is_list
         if key not in self._walks:
             walk = Walk(type_, "_".join((*type_.path, "list")[: len(type_.path) + is_list]))
@@ -88,7 +88,7 @@ class Walks:
         return before
 
     def _build(self, walk: Walk, *, is_list: bool) -> Function:
-        """The function of a walk, made twice: first all is read, then what is looked at."""
+        """Generate the function of a walk in two passes: first with all variables, then with those read."""
         drafts = Function(self._grammar, walk.type, self._results)
         drafts.walk(walk.wanted, is_list=is_list)
         function = Function(self._grammar, walk.type, self._results, drafts.used)
@@ -108,7 +108,7 @@ class Walks:
         return "\n\n\n".join(parts) + "\n"
 
     def _helpers(self) -> list[str]:
-        """The types that are functions of their own, and those that they use."""
+        """The types with functions of their own, and those that they use."""
         found: dict[Type, str] = {}
         while missing := [type_ for type_ in self._results if type_ not in found]:
             found |= {type_: self._helper(type_) for type_ in missing}
@@ -125,7 +125,7 @@ class Walks:
 
 _LOOP = '''\
 def {name}(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
-    """See the head of this module."""
+    """See the module docstring."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
         is_inside = 0 <= at <= end <= data.shape[0]

@@ -1,7 +1,7 @@
-"""One .ksy with everything folded in: the entry file with the files that it imports as nested types.
+"""A single .ksy file: the entry file, with the files that it imports as nested types.
 
-A type keeps its name, so every reference resolves as before: outward through the enclosing types, at last to
-the entry's own types, where the files now are. What would mean another thing there is refused.
+Types keep their names, so references resolve as before: outward through the enclosing types, finally among
+the entry's own types, which now include the files. References with another meaning there are rejected.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import yaml
 from tools.generate.grammar import Grammar, GrammarError, Node
 from tools.generate.unique import with_unique_names
 
-# What a nested type may say about how it reads; the rest of `meta` is the file's alone.
+# What a nested type may declare about reading; the rest of `meta` applies only to files.
 _NAMED = re.compile(r"\{([\w.]+)")
 _INHERITED = ("endian", "bit-endian", "encoding")
 
 
 def fold(grammar: Grammar, entry: str) -> Node:
-    """The file `entry` with all that it imports, directly or not, as a file without imports."""
+    """The file `entry` with all its imports, direct and indirect, as a file without imports."""
     main = grammar.specs[entry]
     meta = {key: value for key, value in main["meta"].items() if key != "imports"}
     types = dict(main.get("types") or {})
@@ -34,7 +34,7 @@ def fold(grammar: Grammar, entry: str) -> Node:
 
 
 def render(grammar: Grammar, entry: str) -> str:
-    """The folded file as YAML."""
+    """The combined file as YAML."""
     text = yaml.dump(
         fold(with_unique_names(grammar), entry),
         Dumper=_Dumper,
@@ -46,16 +46,16 @@ def render(grammar: Grammar, entry: str) -> str:
 
 
 def _as_type(spec: str, node: Node) -> Node:
-    # `_root` is the file's own top type; folded, it would be the entry's.
+    # `_root` is the file's own top-level type; combined, it would be the entry's.
     if re.search(r"\b_root\b", yaml.safe_dump({key: node[key] for key in node if "doc" not in key})):
-        raise GrammarError(f"{spec}: uses _root, which means another type once the file is folded into one")
+        raise GrammarError(f"{spec}: uses _root, which refers to another type in the combined file")
     meta = {key: node["meta"][key] for key in _INHERITED if key in node["meta"]}
     rest = {key: value for key, value in node.items() if key != "meta"}
     return {"meta": meta, **rest} if meta else rest
 
 
 def _eager(node: Node) -> Node:
-    """Instances that a representation names are read at once: the Web IDE shows no others."""
+    """Make the Web IDE read the instances in a representation immediately; it shows no others."""
     done = dict(node)
     named = {path.split(".")[0] for path in _NAMED.findall(str(node.get("-webide-representation", "")))}
     if "instances" in node:
@@ -80,13 +80,13 @@ def _imported(grammar: Grammar, entry: str) -> list[str]:
 
 
 def _ordered(node: Node) -> Iterator[str]:
-    """The keys, `types` before `enums`, as the style guide has it."""
+    """The keys, with `types` before `enums`, as in the style guide."""
     yield from (key for key in node if key not in ("types", "enums"))
     yield from (key for key in ("types", "enums") if key in node)
 
 
 class _Dumper(yaml.SafeDumper):
-    """Text of several lines in block style, and no anchors."""
+    """Multi-line text in block style, and no anchors."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True

@@ -1,13 +1,12 @@
-"""Machine code of kernels, made when the package is built: Numba compiles them, a C compiler links them.
+"""The build of the kernels' machine code: Numba compiles them, a C compiler links them.
 
 =========  =====================================================================
-translate  one kernel, for the types of its arguments, to an object file
-worker     a process that translates kernels, one after the other
-targets    processors: which levels a library has code for
-linking    object files to a shared library
-build      which kernels are new or changed, and the library of all
-wheels     wheels for other machines
+translate  compiles one kernel, for its argument types, to an object file
+worker     a process that compiles kernels
+targets    processor levels that a library has code for
+linking    links object files to a shared library
+build      finds new and changed kernels, and builds the library
 =========  =====================================================================
 
-The package itself needs none of this: `binlog_kaitai.columns.kernel.library` loads what is made here.
+The package does not need these at run time: `binlog_kaitai.columns.kernel.library` loads the result.
 """

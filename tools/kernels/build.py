@@ -1,6 +1,6 @@
-"""The library of all kernels: what is new or changed is translated, by as many processes as there are cores.
+"""Builds the library of all kernels: new and changed ones are compiled by one process per core.
 
-Object files are kept in `build/kernels`, by all that they are made of, so that another build takes them.
+Object files are cached in `build/kernels`, under a digest of everything they depend on.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _UNUSED = 30
 
 
 class BuildError(Exception):
-    """There will be no machine code of the kernels: why not."""
+    """The kernels cannot be compiled; contains the reason."""
 
 
 class Task(NamedTuple):
-    """One kernel for one level: a line for a worker, and the files that it writes."""
+    """One kernel for one processor level: a line for a worker, and its output files."""
 
     name: str
     signature: str
@@ -46,7 +46,7 @@ class Task(NamedTuple):
 
     @property
     def result_path(self) -> Path:
-        """The file that names the values of a result."""
+        """The file with the types of a result."""
         return self.path.with_suffix(".result")
 
 
@@ -59,20 +59,20 @@ def build(
     is_checked: bool = False,
     is_in_place: bool = True,
 ) -> None:
-    """Write the library of some kernels, unless it is there and nothing has changed.
+    """Write the library of the given kernels, unless it exists and nothing has changed.
 
     Parameters
     ----------
     output
         The library.
     signatures
-        The types of each kernel's arguments.
+        Argument types of each kernel.
     machine, levels
-        The machine, as in `targets.LEVELS`, and levels of it; this one, and all.
+        The machine, as in `targets.LEVELS`, and some of its levels; by default, this machine and all levels.
     is_checked
-        Check the bounds of arrays: a read or write outside is an exception.
+        Check array bounds: an access outside is an exception.
     is_in_place
-        Have the library say what it was made of, so that a kernel that was edited since is not taken from it.
+        Store fingerprints in the library, so that a kernel edited since is not used.
 
     Raises
     ------
@@ -143,10 +143,10 @@ def _object(entry: str, machine: str, level: str, is_checked: bool, made_by: str
 
 
 def _translate(tasks: list[Task], machine: str, level: str, is_checked: bool) -> None:
-    """Have workers make the object files that are not there."""
+    """Have workers create the missing object files."""
     pending: SimpleQueue[Task] = SimpleQueue()
     missing = [task for task in tasks if not task.path.exists()]
-    # The longest take ten times as long as others: they come first.
+    # The slowest ones take ten times as long as others, so they are compiled first.
     for task in sorted(missing, key=lambda task: -_size(task.name)):
         pending.put(task)
     if not missing:
@@ -199,7 +199,7 @@ def _work(command: list[str], pending: SimpleQueue[Task], progress: _Progress) -
             except Empty:
                 worker.stdin.close()
                 return
-            with suppress(BrokenPipeError):  # the answer says that it has ended
+            with suppress(BrokenPipeError):  # the missing answer shows that it has ended
                 worker.stdin.write("\t".join(map(str, task)) + "\n")
                 worker.stdin.flush()
             status, _, text = worker.stdout.readline().rstrip("\n").partition("\t")
@@ -211,7 +211,7 @@ def _work(command: list[str], pending: SimpleQueue[Task], progress: _Progress) -
 
 
 class _Progress:
-    """A line that says how far it is; where nobody looks on, one at the start and one at the end."""
+    """A progress line; without a terminal, one line at the start and one at the end."""
 
     def __init__(self, count: int, what: str) -> None:
         self._done, self._count, self._what = 0, count, what

@@ -1,4 +1,4 @@
-"""Object files to a shared library, by the machine's C compiler or by `ziglang` from PyPI."""
+"""Links object files to a shared library, with the machine's C compiler or with `ziglang` from PyPI."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING
 from tools.kernels.targets import this_machine
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.library import Row  # which what asks for `compiler` alone cannot import
+    from binlog_kaitai.columns.kernel.library import Row  # `compiler` does not need it
 
 _LEVELS = Path(__file__).with_name("library.c")
 
-#: The oldest glibc that a library linked by zig runs with; wheels are named after it.
+#: Minimum glibc version of libraries linked by zig; part of the names of wheels.
 GLIBC = 2, 17
 
 
 class LinkError(Exception):
-    """There is no shared library for the machine: why not."""
+    """The shared library cannot be linked; contains the reason."""
 
 
 def link(output: Path, table: Iterable[Row], objects: Iterable[Path], machine: str, folder: Path) -> None:
-    """Write a library of object files, with the table of what is in it.
+    """Write a library from object files, with the table of its kernels.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def link(output: Path, table: Iterable[Row], objects: Iterable[Path], machine: s
 
 
 def needed_glibc(library: Path) -> tuple[int, ...]:
-    """The oldest glibc that has all that a library needs."""
+    """The minimum glibc version that a library requires."""
     found = re.findall(rb"GLIBC_([0-9.]+)", library.read_bytes())
     return max((tuple(map(int, version.decode().split("."))) for version in found), default=(0,))
 

@@ -1,7 +1,7 @@
-"""A process that translates kernels: `python -m tools.kernels.worker MACHINE CPU [checked]`.
+"""A process that compiles kernels: `python -m tools.kernels.worker MACHINE CPU [checked]`.
 
-It reads a task a line (name of the kernel, signature, name of the entry, file to write) and answers each with
-a line: the file is there, or what went wrong.
+It reads one task per line (kernel, signature, name of the entry point, output file) and answers each with a
+line: the file exists, or an error.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from tools.kernels.translate import Translator
 
 
 def main(machine: str, cpu: str, *options: str) -> None:
-    """Do tasks until there are no more."""
+    """Process tasks until there are no more."""
     translate = Translator(machine, cpu, is_checked="checked" in options)
     for line in sys.stdin:
         name, signature, entry, path = line.rstrip("\n").split("\t")
         try:
             made = translate(find_kernel(name), kinds_of(signature), entry)
-        except Exception as error:  # Numba's are of many kinds
+        except Exception as error:  # Numba raises many types of exceptions
             print("error", f"{name} ({signature}): {error}".replace("\n", " "), sep="\t", flush=True)
             continue
-        # The object file comes last, and whole: where it is there, so is the other.
+        # The object file is written last, atomically: if it exists, so does the other one.
         Path(path).with_suffix(".result").write_text(made.result)
         draft = Path(f"{path}.draft")
         draft.write_bytes(made.code)

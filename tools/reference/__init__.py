@@ -1,1 +1,1 @@
-"""The reference of the format: docs/grammar/ and a static site, generated from formats/ and the corpus."""
+"""The format reference: docs/grammar/ and a static site, generated from formats/ and the corpus."""

@@ -18,7 +18,7 @@ SITE = Path("build/docs")
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.reference", description=__doc__)
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--check", action="store_true", help="write nothing; fail where a page is out of date")
+    mode.add_argument("--check", action="store_true", help="write nothing; fail if a page is out of date")
     mode.add_argument("--choose", action="store_true", help="choose the examples anew from the corpus")
     mode.add_argument("--site", action="store_true", help=f"write the static site to {SITE}")
     options = parser.parse_args(arguments)
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def present() -> dict[str, str]:
-    """The pages that are there, by path from the root."""
+    """The existing pages, by path from the root."""
     paths = [ROOT / INDEX, *sorted((ROOT / FOLDER).glob("*.md"))]
     there = [path for path in paths if path.exists()]
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in there}

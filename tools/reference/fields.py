@@ -1,4 +1,4 @@
-"""One row of a structure's table: offset, size, type, server's name, version and meaning of a field."""
+"""The table of a structure: offset, size, type, server's name, version and meaning of each field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SINCE = re.compile(r"(?:^|(?<=[.;] ))Since ((?:MySQL |MariaDB )?\d+(?:\.\d+)*)\
 
 @dataclass(frozen=True)
 class FieldRow:
-    """What the table of a structure says of one field; every cell is Markdown."""
+    """A row of the table of a structure; every cell is Markdown."""
 
     name: str
     offset: str
@@ -24,31 +24,31 @@ class FieldRow:
     server_name: str
     since: str
     meaning: str
-    mistake: str  # what published descriptions get wrong about the field
+    mistake: str  # errors in published descriptions of the field
 
 
 class StructureFields:
-    """The rows of one structure; `link` makes a Markdown link to a type of the grammar."""
+    """The rows of one structure; `link` formats a Markdown link to a type of the grammar."""
 
     def __init__(self, grammar: Grammar, type_: Type) -> None:
         self._grammar = grammar
         self._type = type_
 
     def stored(self) -> Iterator[FieldRow]:
-        """The fields that have bytes, in the order of the bytes."""
+        """The stored fields, in byte order."""
         offsets = _Offsets()
         for field in self._type.seq:
             bits = _bits(field)
             yield self._row(field["id"], field, offsets.of(field, bits), _size(field, bits))
 
     def derived(self) -> Iterator[FieldRow]:
-        """The documented instances: values that follow from the fields, or that are read ahead."""
+        """The documented instances: values derived from the fields, or read in advance."""
         for name, node in self._type.instances.items():
             if "doc" in node:
                 yield self._row(name, node, "", "")
 
     def cases(self) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-        """Of each field whose type depends on a value: its name, the value, and the types by value."""
+        """For each field whose type depends on a value: its name, the value, and the types by value."""
         for field in self._type.seq:
             type_ = field.get("type")
             if isinstance(type_, dict):
@@ -56,7 +56,7 @@ class StructureFields:
                 yield field["id"], code(type_["switch-on"]), uses
 
     def type_link(self, use: str) -> str:
-        """The type as Markdown, with a link where the grammar defines it."""
+        """The type as Markdown, with a link if the grammar defines it."""
         try:
             target = self._grammar.resolve(self._type, type_name(use))
         except GrammarError:
@@ -96,9 +96,9 @@ class StructureFields:
 
 
 class _Offsets:
-    """Offsets of fields, as long as they are fixed.
+    """Offsets of fields, as far as they are fixed.
 
-    Fields under one condition have fixed offsets among themselves; a field after them without it has none.
+    Fields under one condition have fixed offsets relative to each other; a field after them has none.
     """
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class _Offsets:
 
 
 def split_since(doc: str) -> tuple[str, str]:
-    """The version named in a sentence "Since ….", and the text without that sentence."""
+    """The version in a sentence "Since ….", and the text without that sentence."""
     found = _SINCE.search(doc)
     return (found[1], " ".join(_SINCE.sub("", doc).split())) if found else ("", doc)
 
@@ -143,7 +143,7 @@ def _case_label(case: object) -> str:
 
 
 def _bits(field: Node) -> int | None:
-    """Size of a field that always has the same, in bits."""
+    """Size of a fixed-size field, in bits."""
     type_ = field.get("type")
     if "repeat" in field:
         return None

@@ -1,4 +1,4 @@
-"""An example's bytes with their fields: as text for Markdown, and as HTML where both highlight each other."""
+"""The bytes of an example with their fields: as text for Markdown, and as HTML with linked highlighting."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from binlog_kaitai.render.leaves import Leaf
 from tools.reference.samples import Sample
 
 _BYTES_A_LINE = 16
-#: Of a longer field the first bytes are shown, and how many follow.
+#: Of a longer field, the first bytes are shown, and the number of the others.
 _SHOWN = 64
 
 
 def as_text(sample: Sample) -> str:
-    """A fenced block: offset, bytes, field and value."""
+    """A code block: offset, bytes, field and value."""
     return "\n".join(["```text", *_lines(sample), "```"])
 
 
@@ -34,7 +34,7 @@ def _lines(sample: Sample) -> Iterator[str]:
 
 
 def as_html(sample: Sample) -> str:
-    """A block of bytes beside a table of fields; `data-field` says which belong together."""
+    """Bytes beside a table of fields; `data-field` links them."""
     cells = []
     for number, leaf in enumerate(sample.leaves):
         for byte in sample.data[leaf.offset : leaf.end]:

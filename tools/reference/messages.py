@@ -1,4 +1,4 @@
-"""Messages of the replication protocol as the corpus has recorded them, taken apart like events."""
+"""Messages of the replication protocol in the corpus, dissected like events."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from kaitaistruct import KaitaiStream
 from binlog_kaitai.core.grammar import header_offset
 from binlog_kaitai.render.leaves import Dissection, leaves_of
 
-#: The two directions of a recording.
+#: The two directions of a capture.
 FROM_REPLICA, FROM_SERVER = "client.bin", "server.bin"
 
 _COMMANDS = {0x12: ComBinlogDump, 0x15: ComRegisterSlave, 0x1E: ComBinlogDumpGtid, 0xEF: SemiSyncAck}
 
 
 class Piece(NamedTuple):
-    """A part of a file that is read by itself: an event of a log, a packet of a recording, the message in it.
+    """A part of a file that is dissected on its own: an event of a log, a captured packet, the message in it.
 
     Attributes
     ----------
     position, payload_index
-        Where its bytes begin in the file; which event of a transaction payload it is.
+        Offset of its bytes in the file; number of the event in a transaction payload.
     title
-        The type of the event, or what else it is.
+        The type of the event, or another description.
     raw
         Its bytes.
     dissect
-        Takes it apart.
+        Dissects it.
     """
 
     position: int
@@ -47,14 +47,14 @@ class Piece(NamedTuple):
 
 
 def messages(path: Path) -> Iterator[Piece]:
-    """Each packet of a recording, then the message in it; no recorded message takes several packets."""
+    """Each packet of a capture, then the message in it; no captured message spans several packets."""
     data, position = path.read_bytes(), 0
     read = _read_command if path.name == FROM_REPLICA else _Stream("semi_sync" in path.parent.name).read
     while position < len(data):
         packet = _read(NetworkPacket, data[position:])
         end = position + packet._io.pos()
         yield _piece(position, "Packet", data[position:end], packet)
-        # The first packet of a server is the OK that answers the registration, not part of the stream.
+        # The server's first packet is the OK that answers the registration, not part of the stream.
         if path.name == FROM_REPLICA or position:
             yield _piece(end - packet.len_payload, "Message", packet.payload, read(packet.payload))
         position = end
@@ -69,7 +69,7 @@ def _read_command(payload: bytes) -> Any:
 
 
 class _Stream:
-    """Reads what a server sends, with the lengths of post-headers that its format description states."""
+    """Parses a server's messages, with the post-header lengths of its format description."""
 
     def __init__(self, has_semi_sync: bool) -> None:
         self._has_semi_sync = has_semi_sync
@@ -88,7 +88,7 @@ class _Stream:
 
 
 def _read(type_: Callable[..., Any], data: bytes, *context: Any) -> Any:
-    """An object of a traced class, which reads when told to."""
+    """An object of a traced class, which parses on request."""
     node = type_(*context, KaitaiStream(io.BytesIO(data)))
     node._read()
     return node

@@ -24,7 +24,7 @@ test corpus.
 `make docs` writes these pages as a static site with search and a hex view that links bytes and fields.
 """
 
-# Folders of formats/, in the order of a reader's questions.
+# Folders of formats/, in reading order.
 _SECTIONS = {
     "": "File and event",
     "events": "Events",
@@ -38,12 +38,12 @@ _SECTIONS = {
 _PLAIN = ("| number | name |", "|---|---|")
 _DOCUMENTED = ("| number | name | meaning |", "|---|---|---|")
 
-#: How an example becomes part of a page.
+#: Formats an example as part of a page.
 ShowSample = Callable[[Sample], str]
 
 
 def index(grammar: Grammar, folder: str) -> str:
-    """The list of all pages; `folder` is where they lie, seen from the index."""
+    """The list of all pages; `folder` is their path from the index."""
     lines = [_INDEX]
     for title, tops in sections(grammar):
         lines += [f"## {title}", "", "| structure | what it is | since |", "|---|---|---|"]
@@ -57,19 +57,19 @@ def index(grammar: Grammar, folder: str) -> str:
 
 
 def page(grammar: Grammar, top: Type, examples: dict[str, Sample], show: ShowSample = as_text) -> str:
-    """The page about one file of the grammar: its type, and the types nested in it."""
+    """The page of one file of the grammar: its type, and its nested types."""
     lines = [_NOTICE, *_structure(grammar, top, examples, show)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def sections(grammar: Grammar) -> Iterator[tuple[str, list[Type]]]:
-    """The top types by section, in the order in which a reader meets them."""
+    """The top-level types by section, in reading order."""
     by_folder: dict[str, list[Type]] = {}
     for top in grammar.tops():
         by_folder.setdefault(top.spec.rpartition("/")[0], []).append(top)
     imported = {spec for top in grammar.tops() for spec in grammar.imports(top.spec)}
     for folder in sorted(by_folder, key=[*_SECTIONS, *by_folder].index):
-        # The entry first, files of mere enums last.
+        # The entry first, files with only enums last.
         tops = sorted(by_folder[folder], key=lambda top: (top.spec in imported, not top.seq))
         yield _SECTIONS.get(folder, folder), tops
 
@@ -103,7 +103,7 @@ def _structure(grammar: Grammar, type_: Type, examples: dict[str, Sample], show:
 
 
 def _link(reference: str) -> str:
-    """A `doc-ref`, a URL with the place in that file after it, as a link."""
+    """A `doc-ref`, a URL followed by the position in that file, as a link."""
     url, _, place = reference.partition(" ")
     return f"[{place or url.rpartition('/')[2]}]({url})"
 

@@ -1,9 +1,9 @@
-"""A real example of each structure: where in the corpus it lies, and its bytes field by field.
+"""A real example of each structure: its location in the corpus, and its bytes field by field.
 
-Structures of a log come from logs, those of the protocol from recorded streams.
+Structures of logs are taken from logs, those of the protocol from captured streams.
 
-Which example a structure gets is decided once (`python -m tools.reference --choose`) and kept in
-samples.json, so that writing the reference parses a few dozen events and not the whole corpus.
+The choice of examples (`python -m tools.reference --choose`) is stored in samples.json, so that writing the
+reference parses a few dozen events instead of the whole corpus.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ CHOSEN = Path(__file__).with_name("samples.json")
 
 _INDEX = re.compile(r"\[\d+\]")
 
-#: Longer events are no examples: a reader shall see the whole structure on a page.
+#: Maximum length of example events, so that a whole structure fits on a page.
 _LONGEST = 1500
-#: Larger examples are taken only where there is no other, in bytes.
+#: Larger examples are used only if there is no other, in bytes.
 _PAGE = 288
-#: How many events of one type and size are looked at in a log; servers write many that are alike.
+#: Number of events of one type and size to examine per log; logs contain many similar ones.
 _ALIKE = 4
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an example lies: file of the corpus, event or message in it, path of the structure in that."""
+    """Location of an example: file of the corpus, event or message in it, path of the structure within."""
 
     log: str
     position: int
@@ -48,16 +48,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Sample:
-    """An example with its bytes; offsets count from the first byte of the structure."""
+    """An example with its bytes; offsets are relative to the start of the structure."""
 
     place: Place
-    title: str  # the type of the event, or what it is in a stream
+    title: str  # the type of the event, or a description in a stream
     data: bytes
     leaves: list[Leaf]
 
 
 def load(corpus: Path) -> dict[str, Sample]:
-    """The chosen examples, by name of the generated class."""
+    """The chosen examples, by generated class."""
     offsets = {name: Place(**fields) for name, fields in json.loads(CHOSEN.read_text()).items()}
     by_log: dict[str, dict[str, Place]] = {}
     for name, place in offsets.items():
@@ -112,7 +112,7 @@ def _relative(path: str, root: str) -> str:
 
 
 def choose(corpus: Path) -> None:
-    """Look through the corpus for the best example of each structure, and note the places."""
+    """Search the corpus for the best example of each structure, and store their locations."""
     best: dict[str, tuple[tuple[int, ...], Place]] = {}
     for path in _files(corpus):
         file = path.relative_to(corpus).as_posix()
@@ -128,7 +128,7 @@ def choose(corpus: Path) -> None:
 
 
 def _files(corpus: Path) -> list[Path]:
-    """Logs, then recorded streams; newer servers first, since of equal examples the first one stays."""
+    """Logs, then captured streams; newer servers first, because the first of equal examples is used."""
     logs = [path for path in corpus.glob("m*-*/*/*.0*") if path.is_file()]
     streams = [path for name in (FROM_REPLICA, FROM_SERVER) for path in corpus.glob(f"network/*/{name}")]
     return [
@@ -142,7 +142,7 @@ def _version(server: str) -> tuple[int, ...]:
 
 
 def _different(path: Path) -> Iterator[Piece]:
-    """What a file holds, a few of each type and size."""
+    """The pieces of a file, a few of each type and size."""
     seen: dict[tuple[str, int], int] = {}
     for piece in _pieces(path):
         key = (piece.title, len(piece.raw))
@@ -152,7 +152,7 @@ def _different(path: Path) -> Iterator[Piece]:
 
 
 def _candidates(piece: Piece) -> Iterator[tuple[str, tuple[int, ...], str]]:
-    """Each structure in a piece: the name of its class, how good an example it is, and its path."""
+    """Each structure in a piece: its class, the quality of the example, and its path."""
     dissection = piece.dissect()
     if dissection.error is not None:
         return
@@ -160,12 +160,12 @@ def _candidates(piece: Piece) -> Iterator[tuple[str, tuple[int, ...], str]]:
     for path, node in structures(dissection.root):
         own = _below(dissection.leaves, path)
         if own:
-            # What a log has too is shown from a log.
+            # Structures that logs contain are shown from logs.
             yield type(node).__qualname__, (is_of_log, *_score(own)), path
 
 
 def _score(own: list[Leaf]) -> tuple[int, ...]:
-    """More kinds of fields first, as long as that fits a page, then fewer bytes, but not of zeros only."""
+    """Prefer more kinds of fields, as far as they fit a page, then fewer bytes, but not only zeros."""
     size = own[-1].end - own[0].offset
     fits = size <= _PAGE
     kinds = len({_INDEX.sub("", leaf.path) for leaf in own}) if fits else 0

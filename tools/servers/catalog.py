@@ -1,4 +1,4 @@
-"""The servers that can be had, and what makes one different from another."""
+"""The available servers, and their differences."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 
 class ServerError(Exception):
-    """A server cannot be downloaded, started or used; the text says what to do about it."""
+    """A server cannot be downloaded, started or used; the message states a remedy."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One server: where it comes from and the options it is always started with.
+    """A server: where it comes from, and the options it is always started with.
 
-    Either `suite` and `packages` (Debian) or `npm` is set. `unpack_only` packages are downloaded without what
-    they depend on: they bring files (plugins, clients) but would pull in an init system.
+    Either `suite` and `packages` (Debian) or `npm` is set. Packages in `unpack_only` are downloaded without
+    their dependencies: they provide files (plugins, clients) but would pull in an init system.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Spec:
     unpack_only: tuple[str, ...] = ()
     npm: str = ""
     options: tuple[str, ...] = ()
-    # The server whose clients read this one's logs, for a package without clients.
+    # The server whose clients read this one's logs, if its package has no clients.
     clients_of: str = ""
 
 
@@ -109,7 +109,7 @@ SERVERS = {
 
 
 def find(name: str) -> Spec:
-    """The server of that name; ServerError names those that there are."""
+    """The server with that name; ServerError lists the available ones."""
     try:
         return SERVERS[name]
     except KeyError:
@@ -117,6 +117,6 @@ def find(name: str) -> Spec:
 
 
 def cache() -> Path:
-    """Where everything of these servers lies: BINLOG_KAITAI_SERVERS, or a folder of the user's cache."""
+    """The folder for all files of these servers: BINLOG_KAITAI_SERVERS, or a folder of the user's cache."""
     chosen = os.environ.get("BINLOG_KAITAI_SERVERS")
     return Path(chosen).absolute() if chosen else Path.home() / ".cache" / "binlog-kaitai" / "servers"

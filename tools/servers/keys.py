@@ -1,4 +1,4 @@
-"""Keys for servers that encrypt their logs: fixed ones, since what they guard is public anyway."""
+"""Encryption keys for servers; fixed, because the encrypted data is public anyway."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.servers.packages import install
 from tools.servers.server import Server
 
-# MariaDB's file_key_management: key number; 128 bits in hex. Number 1 is the one for logs.
+# MariaDB's file_key_management: key number; 128 bits in hex. Logs use key 1.
 _MARIADB_KEYS = "1;000102030405060708090a0b0c0d0e0f\n"
 
 
@@ -25,7 +25,7 @@ def encryption_options(server: Server) -> list[str]:
             "--encrypt-binlog=ON",
         ]
     root = install(server.spec)
-    # The two files in the installed tree only say: look into the data directory.
+    # The two files in the installed tree only refer to the data directory.
     _write(root / "usr" / "sbin" / "mysqld.my", {"read_local_manifest": True})
     _write(
         root / "usr" / "lib" / "mysql" / "plugin" / "component_keyring_file.cnf", {"read_local_config": True}

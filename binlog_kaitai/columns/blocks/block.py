@@ -1,4 +1,4 @@
-"""Many events in one array, and the columns of their headers and bodies."""
+"""A block: many events in one array, with the columns of their headers and bodies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from binlog_kaitai.reader.reader import Event
 
 
 class Frames(NamedTuple):
-    """Place, length, type code and state of the checksum of many events, as arrays."""
+    """Offset, length, type code and checksum state of many events, as arrays."""
 
     starts: Any
     sizes: Any
@@ -40,38 +40,38 @@ class Frames(NamedTuple):
     checksums: Any
 
     def part(self, begin: int, end: int) -> Frames:
-        """Some of them."""
+        """A range of the frames."""
         return Frames(*(values[begin:end] for values in self))
 
 
 class Block:
-    """Whole events of one format.
+    """Complete events of one format.
 
     Attributes
     ----------
     file : str
         Name of the source.
     data : uint8 array
-        The bytes; valid until the next block is asked for.
+        The bytes; valid until the next block is requested.
     starts : int64 array
-        Where each event begins in `data`.
+        Offset of each event in `data`.
     positions, end_positions : int64 arrays
-        Where each event begins and ends in the file; for one inside a payload, where the payload does.
+        Start and end of each event in the file; for an event inside a payload, those of the payload.
     sizes : int64 array
         Length of each event.
     checksums : uint8 array
-        What is known of each event's checksum, see `kernels.PENDING`.
+        Checksum state of each event, see `kernels.PENDING`.
     layout : Format
-        The format that the events are in.
+        The format of the events.
     is_special : bool
-        The one event changes the format behind it.
+        The block consists of one event, which changes the format of the following events.
     pieces : Pieces or None
-        What the log has had of a rows event in pieces, for who goes through the blocks.
+        Pieces of a split rows event seen so far, for callers that process the blocks in order.
     is_before_gtid : bool
-        The next event of the log is a GTID event, if this is known.
+        The next event of the log is known to be a GTID event.
     holders : int64 array or None
-        Where payloads were opened (`payloads.expand`): for each event the number of the one that holds it, in
-        the block as it was; -1 for those of the log itself.
+        For blocks with expanded payloads (`payloads.expand`): the number of the event that contains each
+        event, counted in the original block; -1 for events of the log itself.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Block:
         return self._headers(self.starts)
 
     def header_of(self, rows: Ints) -> Gathered:
-        """Columns of the headers of some events (their numbers)."""
+        """Columns of the headers of the given events (event numbers)."""
         return self._headers(self.starts[rows])
 
     def _headers(self, starts: Ints) -> Gathered:
@@ -123,47 +123,47 @@ class Block:
 
     @cached_property
     def types(self) -> Any:
-        """What each event is, uint8: its type code, put right where the log numbers types differently."""
+        """Type code of each event, uint8, translated where the log uses other type numbers."""
         if not self.layout.has_permuted_types:
             return self.codes
         return np.array([self.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[self.codes]
 
     @cached_property
     def counts(self) -> dict[int, int]:
-        """How many events there are of each type that there is, in order of the types' numbers."""
+        """Number of events of each type that occurs, ordered by type number."""
         counts, *_ = self._by_type
         return {kind: int(counts[kind]) for kind in np.flatnonzero(counts).tolist()}
 
     @cached_property
     def _by_type(self) -> tuple[Any, Any, Any, Any]:
-        """What `divide_by_type` gives, and where in the list of all events those of each type end."""
+        """The result of `divide_by_type`, and the end of each type's range in the list of all events."""
         counts, order, ranks = (np.empty(size, dtype=np.int64) for size in (256, len(self), len(self)))
         divide_by_type.run(self.types, counts, order, ranks)
         return counts, order, ranks, np.cumsum(counts)
 
     @property
     def ranks(self) -> Any:
-        """How many events of its own type stand before each event, int64: its place in `rows_of`."""
+        """For each event, the number of preceding events of its type, int64: its index in `rows_of`."""
         return self._by_type[2]
 
     @property
     def kinds(self) -> list[int]:
-        """The types that there are, in order of their numbers."""
+        """The types that occur, ordered by number."""
         return list(self.counts)
 
     def rows_of(self, kind: int) -> Any:
-        """Which events are of a type, int64, in the order of the block."""
+        """Numbers of the events of a type, int64, in block order."""
         counts, order, _, ends = self._by_type
         return order[ends[kind] - counts[kind] : ends[kind]]
 
     def body(self, kind: int) -> Gathered:
-        """Columns of the bodies of all events of a type, as far as its record layout goes."""
+        """Columns of the bodies of all events of a type, up to the end of its record layout."""
         if kind not in self._bodies:
             self._bodies[kind] = self._gather(kind, self.rows_of(kind), *self._all_body_ranges(kind))
         return self._bodies[kind]
 
     def gather(self, kind: int, rows: Ints) -> Gathered:
-        """Columns of the bodies of some events of a type (their numbers)."""
+        """Columns of the bodies of the given events of a type (event numbers)."""
         return self._gather(kind, rows, *self._body_ranges(rows))
 
     def _gather(self, kind: int, rows: Ints, starts: Ints, sizes: Ints) -> Gathered:
@@ -172,17 +172,17 @@ class Block:
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
 
     def all_body_ends(self, kind: int) -> Any:
-        """Where in `data` the bodies of all events of a type end, before their checksums, int64."""
+        """End offsets in `data` of the bodies of all events of a type, excluding checksums, int64."""
         starts, sizes = self._all_body_ranges(kind)
         return starts + sizes
 
     def body_ends(self, rows: Ints) -> Any:
-        """Where in `data` the bodies of some events end, before their checksums, int64."""
+        """End offsets in `data` of the bodies of the given events, excluding checksums, int64."""
         starts, sizes = self._body_ranges(rows)
         return starts + sizes
 
     def _all_body_ranges(self, kind: int) -> tuple[Any, Any]:
-        """Where in `data` the bodies of all events of a type begin, and their lengths, int64."""
+        """Start offsets in `data` and lengths of the bodies of all events of a type, int64."""
         counts, _, _, ends = self._by_type
         offsets, lengths = self._body_ranges_by_type
         own = slice(ends[kind] - counts[kind], ends[kind])
@@ -193,7 +193,7 @@ class Block:
         return self._body_ranges(self._by_type[1])
 
     def _body_ranges(self, rows: Ints) -> tuple[Any, Any]:
-        """Where in `data` the bodies of some events begin, and their lengths, int64."""
+        """Start offsets in `data` and lengths of the bodies of the given events, int64."""
         starts, sizes = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
         find = find_bodies.run
         frames = self.starts, self.sizes, self.checksums
@@ -201,35 +201,35 @@ class Block:
         return starts, sizes
 
     def offset(self, kind: int, path: str) -> int | None:
-        """Where in every event of a type a field of the body begins; None where that is not one place."""
+        """Offset of a body field within every event of a type; None if it varies."""
         code = int(self.codes[np.argmax(self.types == kind)])
-        place = place_of(self.layout, kind, code, path)
-        return None if place is None else self.header_length + place
+        offset = offset_of(self.layout, kind, code, path)
+        return None if offset is None else self.header_length + offset
 
     def numbers_at(self, rows: Ints, offset: Any, width: int) -> Any:
-        """Little-endian numbers of `width` bytes, `offset` bytes into some events or into each, uint64."""
+        """Little-endian numbers of `width` bytes at `offset` (one, or one per event) in events, uint64."""
         out = np.empty(len(rows), dtype=np.uint64)
         read_numbers.run(self.data, self.starts[rows] + offset, 0, width, False, out)
         return out
 
     def part(self, begin: int, end: int) -> Block:
-        """Some of the events, in the same array."""
+        """A range of the events, sharing the array."""
         return self.chosen(slice(begin, end))
 
     def chosen(self, rows: Any) -> Block:
-        """Some of the events (their numbers, or a slice), in the same array."""
+        """The given events (event numbers, or a slice), sharing the array."""
         frames = Frames(*(values[rows] for values in self.frames))
         part = Block(self.file, self.data, 0, frames, self.layout, is_special=self.is_special)
         part.pieces = self.pieces
         part.positions = self.positions[rows]
         part.end_positions = self.end_positions[rows]
         if "types" in vars(self):
-            part.types = self.types[rows]  # someone may have put others in
+            part.types = self.types[rows]  # a caller may have replaced them
         part.holders = None if self.holders is None else self.holders[rows]
         return part
 
     def moved_to(self, outer: Block, holders: Ints) -> Block:
-        """The same events with the positions of others, which hold them."""
+        """The same events with the positions of the events that contain them."""
         moved = self.part(0, len(self))
         moved.holders = holders
         moved.positions, moved.end_positions = outer.positions[holders], outer.end_positions[holders]
@@ -246,35 +246,35 @@ class Block:
         return read_header(bytes(self.data[start : start + header_length(version)]), version)
 
     def locate(self, row: int, error: BinlogError) -> BinlogError:
-        """Say in an error that it happened at one event, without its bytes."""
+        """Add the position and type of an event to an error, without the event's bytes."""
         kind = type_name(int(self.types[row]))
         return error.at(file=self.file, position=int(self.positions[row]), event_type=kind)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """A lack of memory for what is made of the block becomes an error that names its longest event."""
+        """Turn a MemoryError from processing the block into an error that names its longest event."""
         try:
             yield
         except MemoryError as error:
             raise self.locate(int(np.argmax(self.sizes)), out_of_memory(error)) from error
 
     def head(self, row: int) -> Event:
-        """One event that fits its layout, without the bytes of a last field that has all that is left."""
+        """An event that matches its layout, without the bytes of a trailing variable-length field."""
         kind = int(self.types[row])
         body = self.body(kind)
         fields: tuple[Any, ...] = body.layout.fields
         runs = [field for field in fields if type(field).__name__ == "Run" and field.size is None]
         paths = [field.path for field in runs if not field.is_structure]
         start, end, index = int(self.starts[row]), int(self.starts[row] + self.sizes[row]), self.ranks[row]
-        place, after = end, end
+        offset, after = end, end
         if paths:
-            place, length = (int(values[index]) for values in body.ranges(paths[-1]))
-            after = place + length
-        raw = bytes(self.data[start:place]) + bytes(self.data[after:end])
+            offset, length = (int(values[index]) for values in body.ranges(paths[-1]))
+            after = offset + length
+        raw = bytes(self.data[start:offset]) + bytes(self.data[after:end])
         return self._event(row, resized(raw, len(raw)))
 
     def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
-        """One event as the reader gives it."""
+        """An event as the event reader returns it."""
         return self._event(row, self.raw(row), table_map, checksum)
 
     def _event(
@@ -289,7 +289,7 @@ class Block:
 
 @lru_cache
 def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
-    """The parameters of a body, and what the router makes of them, the same for all events of a type."""
+    """The parameters of a body, including those derived by the router; the same for all events of a type."""
     parameters: dict[str, int | bool] = {
         "type_code": kind,
         "binlog_version": layout.binlog_version,
@@ -302,9 +302,9 @@ def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
 
 
 @lru_cache
-def place_of(layout: Format, kind: int, code: int, path: str) -> int | None:
-    """Where in a body a field begins, if that is the same whatever the body holds."""
+def offset_of(layout: Format, kind: int, code: int, path: str) -> int | None:
+    """Offset of a field within a body, if it does not depend on the content of the body."""
     nothing = np.zeros(1, dtype=np.int64)
     parameters = _parameters(layout, kind, code)
     body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)
-    return body.place(path)
+    return body.offset(path)

@@ -1,4 +1,4 @@
-"""Where the bodies of events lie. All functions are kernels, see `compile`."""
+"""Kernels that locate the bodies of events."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def find_bodies(
     offsets: Ints,
     lengths: Ints,
 ) -> None:
-    """Find what lies between header and checksum of some events.
+    """Locate the bytes between the header and the checksum of the given events.
 
     Parameters
     ----------
     starts, sizes, checksums
-        Place, length and state of the checksum of all events.
+        Offset, length and checksum state of all events.
     events
-        The numbers of those wanted, of which each must be there.
-    before, behind
+        Numbers of the events to locate; each must exist.
+    before, after
         Length of a header, and of the checksum of an event that has one.
-    places, lengths
-        Get where each body begins, and its length, which is negative if the event has no room for it.
+    offsets, lengths
+        Output: start of each body, and its length, which is negative if the event is too short.
     """
     for index in range(events.shape[0]):
         event = np.uint64(events[index])

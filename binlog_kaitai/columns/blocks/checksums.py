@@ -1,17 +1,17 @@
-"""The checksums of all events of a block, by few calls of `crc32`.
+"""CRC32 of each event, computed over runs of events.
 
 Strategy
 --------
-1. The CRC32 over bytes and their own CRC32 is the same for whatever bytes: `RESIDUE`. So behind an event
-   whose checksum fits, the CRC of all events up to there is `RESIDUE` plus (exclusive or) what the CRC
-   before becomes over that event's length; what the event holds does not matter.
-2. CRC32 is linear. So over a run of events that all fit, the CRC is the sum of `RESIDUE` moved on by as many
-   bytes as stand behind each event. `_moved` is the table of these; one call of `crc32` for the whole run is
-   compared with the sum.
-3. A run that differs is looked at event by event.
+1. The CRC32 of any bytes followed by their own CRC32 is the constant `RESIDUE`. After an event with a
+   correct checksum, the CRC of all preceding bytes is therefore `RESIDUE` XOR the previous CRC shifted by
+   the length of the event, whatever the event contains.
+2. CRC32 is linear. The CRC of a run of correct events is therefore the XOR of `RESIDUE` shifted by the
+   number of bytes after each event. `_moved` is the table of the shifted values; the result is compared
+   with a single call of `crc32` for the whole run.
+3. If they differ, the events of the run are checked one at a time.
 
-A damaged event is found exactly as surely as by itself. Two and more damaged events of one run could cancel
-each other with the probability of one in 2^32, the same as that of any damage that a CRC32 overlooks.
+The check is as reliable as checking each event: several damaged events of one run cancel each other with
+probability 2^-32, which is also the probability that a CRC32 misses damage.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, crc32s_o
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
 
-#: The reader's words for NONE, OK and BAD.
+#: The event reader's names for NONE, OK and BAD.
 STATUSES = ("none", "ok", "bad")
 
-#: Events that end within so many bytes are one run; also the length of the table, in numbers of 4 bytes.
+#: Size of a run in bytes, and length of the table, in 4-byte numbers.
 _RUN = 1 << 18
 
-#: Of fewer events in a process the table is not worth its making.
+#: With fewer events in a process, building the table costs more than it saves.
 _FEW = 20_000
 
-_checked = 0  # events, one by one
+_checked = 0  # events checked one at a time
 
 
 def check(block: Block) -> Any:
-    """For each event NONE, OK or BAD, as a uint8 array."""
+    """Checksum state of each event: NONE, OK or BAD, as a uint8 array."""
     if block.is_special:
         status = checksum_status(block.raw(0), block.fixed_header(0), block.layout)
         return np.array([STATUSES.index(status)], dtype=np.uint8)
@@ -53,12 +53,12 @@ def check(block: Block) -> Any:
 
 
 def error_at(block: Block, row: int) -> BinlogError:
-    """What is wrong with an event whose checksum is BAD."""
+    """The error for an event whose checksum is BAD."""
     return block.event(row).locate(ChecksumError(BAD_CHECKSUM, field="checksum"))
 
 
 def settle(data: Bytes, frames: Frames) -> None:
-    """Check what the framing has left PENDING."""
+    """Check the events that framing has left PENDING."""
     is_pending = frames.checksums == PENDING
     if not is_pending.any():
         return
@@ -66,22 +66,22 @@ def settle(data: Bytes, frames: Frames) -> None:
     starts = frames.starts[rows]
     ends = starts + frames.sizes[rows]
     few = len(starts) + _checked < _FEW
-    fits = _each_fits(data, starts, ends) if few else _fit_in_runs(data, starts, ends)
-    frames.checksums[rows] = OK if fits.all() else np.where(fits, OK, BAD)
+    are_ok = _each_ok(data, starts, ends) if few else _ok_in_runs(data, starts, ends)
+    frames.checksums[rows] = OK if are_ok.all() else np.where(are_ok, OK, BAD)
 
 
-def _fit_in_runs(data: Bytes, starts: Ints, ends: Ints) -> Any:
+def _ok_in_runs(data: Bytes, starts: Ints, ends: Ints) -> Any:
     """Which checksums are right, as a bool array."""
     limits, crc32s = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
     count = crc32s_of_runs.run(_moved(), starts, ends, limits, crc32s)
-    fits = np.ones(len(starts), dtype=np.bool_)
+    are_ok = np.ones(len(starts), dtype=np.bool_)
     for (begin, end), expected in zip(pairwise(limits[: count + 1].tolist()), crc32s.tolist(), strict=False):
         if crc32_in_pieces(data, int(starts[begin]), int(ends[end - 1])) != expected:
-            fits[begin:end] = _each_fits(data, starts[begin:end], ends[begin:end])
-    return fits
+            are_ok[begin:end] = _each_ok(data, starts[begin:end], ends[begin:end])
+    return are_ok
 
 
-def _each_fits(data: Bytes, starts: Ints, ends: Ints) -> Any:
+def _each_ok(data: Bytes, starts: Ints, ends: Ints) -> Any:
     global _checked
     _checked += len(starts)
     return crc32_of(data, starts, ends) == RESIDUE
@@ -89,5 +89,5 @@ def _each_fits(data: Bytes, starts: Ints, ends: Ints) -> Any:
 
 @cache
 def _moved() -> Any:
-    """`RESIDUE` moved on by 0, 1, 2, ... bytes, a uint32 array of `_RUN` numbers."""
+    """`RESIDUE` shifted by 0, 1, 2, ... bytes, a uint32 array of `_RUN` numbers."""
     return moves(RESIDUE, _RUN)

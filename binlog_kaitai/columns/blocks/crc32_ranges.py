@@ -1,10 +1,10 @@
-"""CRC32 of any ranges of one file, for which each byte is summed about once, however the ranges overlap.
+"""CRC32 of arbitrary ranges of a file, which reads each byte about once however the ranges overlap.
 
 Strategy
 --------
-1. The CRCs of all bytes up to places at small distances are noted once, as far as somebody asks.
-2. The CRC of a range is that up to its end plus (exclusive or) that up to its start, moved on by the range's
-   length (`shifts.moved_by`). Each of the two takes the bytes from the note before it.
+1. The CRCs of the bytes up to evenly spaced offsets are stored, up to the highest offset requested so far.
+2. The CRC of a range is the CRC up to its end XOR the CRC up to its start, shifted by the length of the range
+   (`crc32_shift.moved_by`). Each of the two continues from the nearest stored CRC before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from binlog_kaitai.columns.blocks.crc32_shift import moved_by
 from binlog_kaitai.columns.blocks.mapped import PIECE
 from binlog_kaitai.columns.blocks.random_access import RandomAccess
 
-#: A sum is noted for so many bytes.
+#: Distance between stored CRCs, in bytes.
 _STRIDE = 256
 
 
@@ -28,17 +28,17 @@ class RangeCrc32s:
     Attributes
     ----------
     summed : int
-        How many bytes CRCs were computed over, in all.
+        Number of bytes that CRCs were computed over in total.
     """
 
     def __init__(self, offsets: RandomAccess) -> None:
         self._offsets = offsets
-        self._base = 0  # the first noted sum is that of no bytes, here
+        self._base = 0  # offset of the first stored CRC, which covers no bytes
         self._notes: list[int] = [0]
         self.summed = 0
 
     def of(self, starts: Any, ends: Any) -> Any:
-        """The CRC32 of each range (uint32), for places (int64) of which none is behind the file's end."""
+        """CRC32 of each range (uint32); the offsets (int64) must be within the file."""
         if len(starts) == 0:
             return np.zeros(0, dtype=np.uint32)
         first, last = int(starts.min()), int(ends.max())
@@ -53,14 +53,14 @@ class RangeCrc32s:
         crc, at = notes[-1], self._base + (len(notes) - 1) * _STRIDE
         while at + _STRIDE <= end:
             view = memoryview(self._offsets.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))
-            for place in range(0, len(view), _STRIDE):
-                crc = crc32(view[place : place + _STRIDE], crc)
+            for offset in range(0, len(view), _STRIDE):
+                crc = crc32(view[offset : offset + _STRIDE], crc)
                 notes.append(crc)
             at += len(view)
             self.summed += len(view)
 
     def _up_to(self, offsets: Any) -> Any:
-        """The CRCs from the base up to each place."""
+        """CRCs from the base up to each offset."""
         distinct, numbers = np.unique(offsets, return_inverse=True)
         notes = (distinct - self._base) // _STRIDE
         begins = self._base + notes * _STRIDE

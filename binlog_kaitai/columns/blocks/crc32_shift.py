@@ -1,7 +1,7 @@
-"""CRC32s as if other bytes followed: to move one on is linear in its bits.
+"""CRC32s shifted as if other bytes followed; shifting is linear in the bits of the CRC.
 
-Where the CRC32 of A is `a` and that of B is `b`, A and B together have
-`b ^ moved_by(a, len(B))`; that is what zlib's `crc32_combine` does, of one pair at a time.
+If A has the CRC32 `a` and B has `b`, then A followed by B has `b ^ moved_by(a, len(B))`. zlib's
+`crc32_combine` does the same for one pair at a time.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
 
-#: CRC32 of any bytes with their CRC32 behind them.
+#: CRC32 of any bytes followed by their own CRC32.
 RESIDUE = crc32(bytes(CHECKSUM_SIZE))
 
 
 def moved_by(values: Any, distances: Any) -> Any:
-    """Each CRC32 (uint32) moved on by a number of bytes (int64)."""
+    """Each CRC32 (uint32) shifted by a number of bytes (int64)."""
     moved = np.array(values, dtype=np.uint32)
     for bit in range(int(distances.max(initial=0)).bit_length()):
         rows = np.flatnonzero(distances >> bit & 1)
@@ -29,7 +29,7 @@ def moved_by(values: Any, distances: Any) -> Any:
 
 
 def moves(value: int, count: int) -> Any:
-    """A CRC32 moved on by 0, 1, 2, ... bytes, an array (uint32) of `count`, a power of two."""
+    """A CRC32 shifted by 0, 1, 2, ... bytes: an array (uint32) of `count` values, a power of two."""
     table = np.empty(count, dtype=np.uint32)
     table[0] = value
     for bit in range(count.bit_length() - 1):
@@ -39,16 +39,16 @@ def moves(value: int, count: int) -> Any:
 
 @cache
 def _move(bit: int) -> Any:
-    """What moving on by 2 ** bit bytes makes of each of 32 bits."""
+    """Image of each of the 32 bits under a shift by 2 ** bit bytes."""
     if bit:
         return _apply(_move(bit - 1), _move(bit - 1))
     bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
-    # CRC32 begins with all bits set and inverts the result: the differences to zero are the linear part.
+    # CRC32 starts with all bits set and inverts the result; the differences from the CRC of zeros are linear.
     return np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in bits], dtype=np.uint32)
 
 
 def _apply(move: Array, values: Array) -> Any:
-    """What a linear map, given by the images of the 32 bits, makes of each value."""
+    """Apply a linear map, given by the images of the 32 bits, to each value."""
     moved = np.zeros(len(values), dtype=np.uint32)
     for byte in range(4):
         images = np.zeros(256, dtype=np.uint32)

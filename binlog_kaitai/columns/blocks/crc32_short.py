@@ -1,4 +1,4 @@
-"""CRC32 of many short ranges of bytes: eight bytes at a time, by tables, where a call costs more."""
+"""CRC32 of many short ranges, eight bytes at a time with tables; a call of zlib would cost more per range."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: The polynomial of CRC32, its lowest term in the highest bit.
+#: The CRC32 polynomial, with its lowest term in the highest bit.
 _POLYNOMIAL = np.uint32(0xEDB88320)
 
-#: Calls are faster for ranges that are longer on average.
+#: For ranges that are longer on average, calls of zlib are faster.
 _SHORT = 1 << 10
 
 _BYTE = np.uint64(255)
@@ -23,7 +23,7 @@ _8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * count) for count in range(1, 8
 
 
 def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Any:
-    """The CRC32 of each range of bytes, all of which must be inside, as a uint32 array."""
+    """CRC32 of each range, as a uint32 array; the ranges must be within the array."""
     put = _put_crc32s.run
     if put is _put_crc32s.plain or int((ends - starts).sum()) > _SHORT * len(starts):
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
@@ -35,7 +35,7 @@ def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Any:
 
 @kernel
 def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array) -> None:
-    """What lies outside `data` has the sum 0."""
+    """Write the CRC32 of each range; 0 for ranges outside `data`."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
         out[index] = 0
@@ -63,7 +63,7 @@ def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array
 
 @cache
 def _tables() -> Any:
-    """What each byte becomes when it is moved on by 1 to 8 bytes, uint32 of shape (8, 256)."""
+    """Each byte value shifted by 1 to 8 bytes, uint32 of shape (8, 256)."""
     values = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         values = np.where(values & 1, _POLYNOMIAL, 0).astype(np.uint32) ^ (values >> np.uint32(1))

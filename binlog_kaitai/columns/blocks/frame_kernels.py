@@ -1,4 +1,4 @@
-"""Finds the events in a block."""
+"""Kernels that find the events of a block."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from binlog_kaitai.core.grammar import header_length as length_of_header
 from binlog_kaitai.core.grammar import header_offset
 from binlog_kaitai.sources.source import MAGIC
 
-#: Why `frame` stopped: the next event is not whole yet; its header is impossible; it is of a type to stop at;
-#: there is no more room for results.
+#: Why `frame` stopped: the next event is incomplete; its header is impossible; its type is one to stop at;
+#: the output arrays are full.
 MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
 
-# What another log in the same file begins with: its magic as a number, its first event's type and position.
+# The start of another log in the same file: its magic as a number, type and position of its first event.
 _MAGIC, _MAGIC_SIZE = int.from_bytes(MAGIC, "little"), len(MAGIC)
 _FIRST_TYPES = tuple(int(kind) for kind in FIRST_TYPES)
 _POSITION_AT, _WHOLE_HEADER = header_offset("next_position"), length_of_header(4)
-# An unsigned index cannot count from the end, which Numba would look for.
+# With a signed index, Numba would generate code for negative indexes.
 _ONE = np.uint64(1)
 
 
 @kernel
 def _is_start(data: Bytes, at: Any, header_length: Any, size_at: Any, type_at: Any) -> Any:
-    """`framing.is_start` of a header that is inside."""
+    """`framing.is_start` for a header that is completely in the buffer."""
     if read_u4(data, np.uint64(at)) != _MAGIC:
         return False
     if data[np.uint64(at + _MAGIC_SIZE + type_at)] not in _FIRST_TYPES:
@@ -60,17 +60,17 @@ def frame(
     Parameters
     ----------
     header_length, size_at, type_at
-        Length of a header, and the places of the event's size (4 bytes) and type code (1 byte) in it.
+        Length of a header, and the offsets in it of the event size (4 bytes) and the type code (1 byte).
     special
-        256 truth values: type codes before which to stop.
+        256 flags: the type codes to stop at.
     max_size
-        An event that says it is longer is impossible.
+        A header with a larger event size is impossible.
     starts, sizes, codes
-        Room for place, length and type code of the events found.
+        Output: offset, length and type code of the events found.
 
     Returns
     -------
-    (number of events found, place behind the last one, why it stopped)
+    (number of events found, offset after the last one, why it stopped)
     """
     count = 0
     while True:

@@ -1,11 +1,11 @@
-"""Blocks of whole events and the gaps between them: how everything here goes on after damage.
+"""Blocks of complete events and the gaps between them; the basis of all reading past damage.
 
 Rules
 -----
-1. A gap begins at an event that cannot be whole: its header is impossible, the log ends inside it, or, where
-   checksums are asked for, its checksum is wrong.
-2. It ends where the next whole event begins (`resync`), which is read as if nothing were missing.
-3. Nothing whole follows what is not damage, such as encryption.
+1. A gap begins at an event that cannot be complete: its header is impossible, the log ends inside it, or, if
+   checksums are verified, its checksum is wrong.
+2. It ends at the next complete event (`resync`), where reading continues as if nothing were missing.
+3. Errors other than damage, such as encryption, end the log.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.reader.ends import End, EndKind
 from binlog_kaitai.sources.source import MAGIC
 
-#: The end of a gap that no whole event follows.
+#: End of a gap after which there is no complete event.
 TO_THE_END = 1 << 63
 
 
 class Gap(NamedTuple):
-    """Bytes of a log that are not whole events, by offsets, and why; none where an event is missing."""
+    """Bytes of a log that are not complete events, with the error; empty where an event is missing."""
 
     start: int
     stop: int
@@ -50,16 +50,16 @@ class Gap(NamedTuple):
 
     @property
     def is_last(self) -> bool:
-        """Whether no whole event follows."""
+        """Whether no complete event follows."""
         return self.stop == TO_THE_END
 
     def stop_in(self, size: int) -> int:
-        """Where it ends in a log of so many bytes."""
+        """End offset in a log of `size` bytes."""
         return size if self.is_last else self.stop
 
 
 def add_gap(gaps: list[Gap], gap: Gap) -> None:
-    """Append a gap; if it begins in the last one, or right after it, the two are one."""
+    """Append a gap; merge it with the last one if it overlaps or adjoins it."""
     if gaps and gaps[-1].start <= gap.start <= gaps[-1].stop:
         gaps[-1] = gaps[-1]._replace(stop=max(gaps[-1].stop, gap.stop))
     else:
@@ -67,38 +67,38 @@ def add_gap(gaps: list[Gap], gap: Gap) -> None:
 
 
 class AroundDamage:
-    """The blocks of a log from an event on, and the gaps between them, in the order of the log.
+    """Blocks of a log from a given event on, and the gaps between them, in log order.
 
     Parameters
     ----------
     stream
-        The log: at its first byte, if `context` is None, else at an event.
+        The log: at its first byte if `context` is None, else at an event.
     context
-        What is known before the event.
+        State before the event.
     position
         Offset of the event.
     search
-        Finds whole events in the same stream; for callers that go over it more than once.
+        Finds complete events in the stream; passed by callers that read the stream more than once.
     known
-        Gaps that have been found before, in order; they have an end.
+        Gaps found earlier, in order; each has an end.
     is_checked
-        An event whose checksum is wrong is a gap.
+        Treat an event with a wrong checksum as a gap.
     enters_logs
-        Where another log begins in the same file, go on in that. The gap is then its magic.
+        If another log begins in the same file, continue in it. Its magic is then reported as a gap.
     options
         Those of `BlockReader`.
 
     Attributes
     ----------
     reader : BlockReader
-        Reads the block at hand; at a gap, the one before.
+        The reader of the current block; at a gap, of the block before it.
     end : End or None
-        Afterwards: how the log ended; None where what follows the last gap was not read.
+        Set after iteration: how the log ended; None if the bytes after the last gap were not read.
 
     Raises
     ------
     NotABinlogError, EncryptedError
-        The first bytes are not those of a readable log.
+        The stream does not begin with a readable log.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class AroundDamage:
             yield from self._pass_gaps((yield from self._blocks()))
 
     def _blocks(self) -> Generator[Block, None, BinlogError | None]:
-        """The blocks of the reader; gives the error that ends them."""
+        """Blocks of the current reader; returns the error that ends them."""
         try:
             for block in self.reader:
                 bad = np.flatnonzero(checksums.check(block) == BAD)[:1].tolist() if self._is_checked else []
@@ -144,7 +144,7 @@ class AroundDamage:
         return None
 
     def _pass_gaps(self, error: BinlogError | None) -> Iterator[Gap]:
-        """What ends the blocks of the reader, if not the end of the log; goes on after it."""
+        """The gap after the reader's last block, if the log does not end there; reading then continues."""
         reader, tail = self.reader, self.reader.tail
         start = reader.position if error is None or error.position is None else error.position
         if error is None and self._known:
@@ -168,12 +168,12 @@ class AroundDamage:
             return
         self._is_over = True
         if error is None:
-            error = self._judge_end()
+            error = self._classify_end()
         if error is not None:
             yield Gap(start, TO_THE_END, error)
 
-    def _judge_end(self) -> BinlogError | None:
-        """How the log ended; gives what is wrong with the bytes after its last whole event."""
+    def _classify_end(self) -> BinlogError | None:
+        """Determine how the log ended; returns the error for the bytes after its last complete event."""
         tail = self.reader.tail
         assert tail is not None
         try:
@@ -198,7 +198,7 @@ class AroundDamage:
             return False  # what cannot be read is no magic
 
     def _enter_log(self, position: int) -> Iterator[Gap]:
-        """Go on in the other log that begins at an offset."""
+        """Continue in another log that begins at an offset."""
         begin = position + len(MAGIC)
         yield Gap(position, begin, another_log(position))
         self._stream.seek(position)

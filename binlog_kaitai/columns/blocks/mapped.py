@@ -1,7 +1,7 @@
-"""Events too long to be held: seen in their file, through the system's memory of it.
+"""Memory-mapped events, for events too long to hold in memory.
 
-An array over a mapped file reads like any other, and takes memory for the pages that are in use. The system
-takes them back when it needs them; who goes through all of them gives them back piece by piece.
+A mapped file is used like any other array and occupies memory only for the pages in use. The system reclaims
+them when needed; callers that traverse a whole event release its pages piece by piece.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.columns.kernel.arrays import Bytes, view_of
 from binlog_kaitai.sources.layer import is_regular_file
 
-#: Longer events are looked at in their file, in bytes.
+#: Events longer than this are mapped, in bytes.
 LONG = 32 << 20
 
-#: As much of an event is in use at a time, in bytes.
+#: Size of the pieces in which a mapped event is processed, in bytes.
 PIECE = 4 << 20
 
 
 class Mapped(NamedTuple):
-    """Bytes of a file as an array (uint8), which begin `start` bytes into it."""
+    """Bytes of a file as an array (uint8), starting at offset `start`."""
 
     data: Any
     start: int
 
 
 def bytes_remaining(stream: Any) -> int | None:
-    """How many bytes of a file lie behind what was read of it; None of other streams.
+    """Number of unread bytes of a file; None for other streams.
 
-    Of a part of a file (`Limited`) those of the part count.
+    For a part of a file (`Limited`), the bytes of that part count.
     """
     with suppress(OSError, ValueError):
         file = _file(stream)
@@ -47,14 +47,14 @@ def bytes_remaining(stream: Any) -> int | None:
 
 
 def map_next(stream: Any, have: int, size: int) -> Mapped | None:
-    """The next `size` bytes of a file, of which `have` have been read already; it goes on behind them.
+    """Map the next `size` bytes of a file, of which `have` have been read; the stream continues after them.
 
-    The caller knows that they are there. None where the system does not map them.
+    The bytes must exist. Returns None if the system cannot map them.
     """
     with suppress(OSError, ValueError, OverflowError):
         begin = stream.tell() - have
         start = begin % mmap.ALLOCATIONGRANULARITY
-        # Copied on writing: kernels are compiled for arrays that can be written.
+        # Mapped copy-on-write, because kernels are compiled for writable arrays.
         view = mmap.mmap(stream.fileno(), start + size, access=mmap.ACCESS_COPY, offset=begin - start)
         stream.seek(begin + size)
         return Mapped(np.frombuffer(view, dtype=np.uint8), start)
@@ -68,7 +68,7 @@ def _file(stream: Any) -> io.FileIO | None:
 
 
 def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
-    """A range of an array, piece by piece: of a mapped one little is in memory at a time."""
+    """A range of an array in pieces, so that only a little of a mapped array is in memory at a time."""
     view = memoryview(data)
     for at in range(start, end, PIECE):
         after = min(at + PIECE, end)
@@ -77,7 +77,7 @@ def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
 
 
 def crc32_in_pieces(data: Bytes, start: int, end: int) -> int:
-    """The CRC32 of a range of an array, by pieces."""
+    """CRC32 of a range of an array, computed in pieces."""
     if end - start <= PIECE:
         return crc32(view_of(data)[start:end])
     crc = 0
@@ -87,7 +87,7 @@ def crc32_in_pieces(data: Bytes, start: int, end: int) -> int:
 
 
 def give_back(data: Any, start: int, end: int) -> None:
-    """Let go the memory of a range of an array, if it is mapped; the bytes stay what they are."""
+    """Release the memory of a range of a mapped array; its content does not change."""
     if end - start < mmap.PAGESIZE or not hasattr(mmap, "MADV_DONTNEED"):
         return
     owner = data
@@ -96,6 +96,6 @@ def give_back(data: Any, start: int, end: int) -> None:
     view = owner.obj if isinstance(owner, memoryview) else owner
     if not isinstance(view, mmap.mmap):
         return
-    place = data.__array_interface__["data"][0] - np.frombuffer(view, dtype=np.uint8).ctypes.data
-    first = (place + start) // mmap.PAGESIZE * mmap.PAGESIZE
-    view.madvise(mmap.MADV_DONTNEED, first, place + end - first)
+    offset = data.__array_interface__["data"][0] - np.frombuffer(view, dtype=np.uint8).ctypes.data
+    first = (offset + start) // mmap.PAGESIZE * mmap.PAGESIZE
+    view.madvise(mmap.MADV_DONTNEED, first, offset + end - first)

@@ -1,4 +1,4 @@
-"""The blocks of a log, or of a part of it as if nothing else were there."""
+"""Blocks of a log, or of a part of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Blocks(Protocol):
     Attributes
     ----------
     context : Context
-        What the events so far tell of the next.
+        The state after the events read so far.
     position : int
         Offset of the next event.
     """
@@ -37,18 +37,18 @@ class Blocks(Protocol):
     def __iter__(self) -> Iterator[Block]: ...
 
     def end(self) -> End | None:
-        """Afterwards: how the log ended; None if its end was not reached."""
+        """Set after iteration: how the log ended; None if its end was not reached."""
 
 
 def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> Blocks:
-    """The blocks of a source, from a stream at its first byte; that of a part must be able to seek.
+    """Blocks of a source, from a stream at its first byte; for a part, the stream must be seekable.
 
     The options are those of :class:`BlockReader`.
 
     Raises
     ------
     NotABinlogError, EncryptedError, FramingError, GrammarError
-        As the reader does, also while iterating.
+        As the reader does, also during iteration.
     """
     if source.part is None:
         return BlockReader.of_file(stream, source.name, **options)
@@ -56,14 +56,14 @@ def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> Blocks:
 
 
 class PartReader:
-    """The blocks of the pieces of a part, one behind the other.
+    """Blocks of the pieces of a part, in order.
 
-    Parts are there for others to read the rest at the same time: one takes one core, and reads nothing ahead.
+    Parts are read in parallel, one core each, so a part does not prefetch.
 
     Parameters
     ----------
     options
-        Those of `BlockReader`.
+        Options of `BlockReader`.
     """
 
     def __init__(self, stream: BinaryIO, part: Part, name: str, **options: Any) -> None:
@@ -95,9 +95,9 @@ class PartReader:
                 raise self._past(stop, reader.tail, reader.context)
 
     def _past(self, stop: int, tail: Tail, context: Context) -> BinlogError:
-        """What is wrong with an event that does not end before others begin.
+        """The error for an event that extends past the start of the next piece.
 
-        Where it does not end in the log either, or is none, that is what a reader of the whole log says.
+        If it extends past the end of the log too, or is not an event, the error is that for a whole log.
         """
         version, size = context.layout.binlog_version, self._stream.seek(0, io.SEEK_END)
         self._stream.seek(tail.position)
@@ -124,12 +124,12 @@ class PartReader:
 
 
 def context_of(part: Part) -> Context:
-    """What is known where a part begins.
+    """The state at the start of a part.
 
     Raises
     ------
     GrammarError
-        A format description event cannot be read.
+        A format description event cannot be decoded.
     """
     context = Context(part.binlog_version)
     for raw in part.formats:
@@ -138,14 +138,14 @@ def context_of(part: Part) -> Context:
 
 
 class Limited(io.RawIOBase):
-    """The next bytes of a stream, as many as are given.
+    """The next `left` bytes of a stream, as a stream.
 
     Attributes
     ----------
     raw : BinaryIO
         The stream.
     left : int
-        How many bytes are still to come.
+        Number of bytes that remain.
     """
 
     def __init__(self, stream: BinaryIO, size: int) -> None:

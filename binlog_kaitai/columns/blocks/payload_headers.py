@@ -1,9 +1,9 @@
-"""What stands in front of the compressed bytes of transaction payloads, of many at a time.
+"""Headers of transaction payload events, decoded for many events at a time.
 
 Strategy
 --------
-These are fields of kind, length and value, and most payloads have the same ones: only their sizes differ. The
-grammar reads each such :class:`_Template` once, and tells where the sizes stand.
+A header consists of type-length-value fields, and most headers of a log have the same fields and differ only
+in their sizes. The grammar parses each such :class:`_Template` once and yields the offsets of the sizes.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, trace_event
 from binlog_kaitai.errors import BinlogError
 
-#: Fewer payloads are not worth it; nor are more new templates in a block than this, or more that are kept.
+#: Minimum number of payloads for templates to pay off; maximum number of templates kept, and new per block.
 _FEW, _MOST = 8, 64
 
 _SIZES = ("len_payload", "len_uncompressed")
-#: Fields of a usual head: compression, the two sizes, and the end mark.
+#: Number of fields of a typical header: compression type, the two sizes, and the end mark.
 _USUAL = 4
-#: A packed number of one byte; with a larger one the byte says how many follow.
+#: Length of a packed integer in one byte; a larger first byte gives the number of bytes that follow.
 _LAST_OF_ONE = 250
 
 
 class PayloadHeaders(NamedTuple):
-    """Of some payload events, int64 and bool arrays.
+    """Headers of several payload events, as int64 and bool arrays.
 
     Attributes
     ----------
     fits : bool array
-        Which events the rest tells of: those that are compressed with zstd and that look like others.
+        Which events the other arrays are valid for: compressed with zstd, with a header that matches.
     starts, ends
-        Where the compressed bytes lie in the block.
+        Range of the compressed bytes in the block.
     payload_sizes, uncompressed_sizes
-        What the event says of their lengths.
+        Lengths according to the event.
     """
 
-    fits: NDArray[np.bool_]
+    matches: NDArray[np.bool_]
     starts: Any
     ends: Any
     payload_sizes: Any
     uncompressed_sizes: Any
 
     def part(self, begin: int, end: int) -> PayloadHeaders:
-        """Of some of the events."""
+        """A range of the events."""
         return PayloadHeaders(*(values[begin:end] for values in self))
 
 
 class _Template(NamedTuple):
-    """A head; `offsets` has begin and end of the two sizes in it."""
+    """A header with its sizes masked; `offsets` holds start and end of the two sizes."""
 
     content: Any
     is_fixed: Any
@@ -63,7 +63,7 @@ class _Template(NamedTuple):
 
 
 def payload_headers(block: Block, rows: Ints) -> PayloadHeaders:
-    """The heads of some transaction payload events of a block, by their numbers."""
+    """Headers of the given transaction payload events of a block."""
     starts = block.starts[rows] + block.header_length
     ends = block.body_ends(rows)
     headers = PayloadHeaders(np.zeros(len(rows), dtype=np.bool_), *(np.zeros((4, len(rows)), dtype=np.int64)))
@@ -74,11 +74,11 @@ def payload_headers(block: Block, rows: Ints) -> PayloadHeaders:
         near = left[ends[left] - starts[left] >= length]
         contents = block.data[starts[near][:, None] + np.arange(length)]
         found = near[((contents == template.content) | ~template.is_fixed).all(axis=1)]
-        values = [_numbers(block.data, starts[found], *place) for place in template.offsets]
+        values = [_numbers(block.data, starts[found], *byte_range) for byte_range in template.offsets]
         headers.starts[found] = starts[found] + length
         headers.payload_sizes[found], headers.uncompressed_sizes[found] = values
         is_known = np.all([value >= 0 for value in values], axis=0)
-        headers.fits[found] = is_known & template.is_usual
+        headers.matches[found] = is_known & template.is_usual
         left = left[~np.isin(left, found[is_known])]
         if not len(left):
             break
@@ -89,9 +89,9 @@ _known: list[_Template] = []
 
 
 def _templates(block: Block, rows: Ints, left: Ints, headers: PayloadHeaders) -> Iterator[_Template]:
-    """Those that were seen, and then new ones of events that are left."""
+    """The known templates, then new ones for events that match none."""
     if len(_known) >= _MOST:
-        _known.clear()  # of odd ones there may be any number
+        _known.clear()  # a log may contain any number of different headers
     yield from list(_known)
     for _ in range(_MOST):
         others = left[headers.starts[left] == 0]
@@ -103,7 +103,7 @@ def _templates(block: Block, rows: Ints, left: Ints, headers: PayloadHeaders) ->
 
 
 def _read(block: Block, row: int) -> _Template | None:
-    """The template of one event; None where the grammar does not read it."""
+    """The template of one event; None if the grammar cannot parse it."""
     event = block.event(row)
     try:
         traced, _ = trace_event(event.raw, event.type_code, event.layout)
@@ -114,17 +114,17 @@ def _read(block: Block, row: int) -> _Template | None:
     start = len(event.raw) - traced.body._io.size() - (0 if traced.checksum is None else CHECKSUM_SIZE)
     content = np.frombuffer(event.raw[start : start + length], dtype=np.uint8)
     is_fixed = np.ones(length, dtype=np.bool_)
-    offsets = tuple(_place(body, name) for name in _SIZES)
+    offsets = tuple(_range_of(body, name) for name in _SIZES)
     is_usual = body.compression_type == type(body).CompressionAlgorithm.zstd and len(body.fields) == _USUAL
     for (begin, end), name in zip(offsets, _SIZES, strict=True):
         is_fixed[begin:end] = False
-        # A number is read as the grammar reads it, or not at all.
+        # The packed integer must decode to the grammar's value; otherwise the template is not used.
         is_usual &= _numbers(content, np.zeros(1, dtype=np.int64), begin, end)[0] == getattr(body, name)
     return _Template(content, is_fixed, offsets, bool(is_usual))
 
 
-def _place(body: Any, name: str) -> tuple[int, int]:
-    """Where in the head a size stands: in the field behind which it is another than before."""
+def _range_of(body: Any, name: str) -> tuple[int, int]:
+    """Range of a size within the header: the value of the field that changes `name`."""
     for field in body.fields:
         if getattr(field, name) != getattr(field, f"previous_{name}"):
             number = field.value.number
@@ -135,7 +135,7 @@ def _place(body: Any, name: str) -> tuple[int, int]:
 
 
 def _numbers(data: Bytes, starts: Ints, begin: int, end: int) -> Any:
-    """Little-endian numbers that begin and end so far behind some places; -1 for none."""
+    """Little-endian numbers in `begin:end` relative to each start; -1 if a number does not fit."""
     values = np.zeros(len(starts), dtype=np.int64)
     for step in range(begin, end):
         values |= data[starts + step].astype(np.int64) << (8 * (step - begin))

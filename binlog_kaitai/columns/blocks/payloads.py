@@ -1,8 +1,9 @@
-"""Transaction payloads opened: the events inside take their place right behind the event that holds them.
-So does a rows event that comes in pieces, behind the last of them.
+"""Expands transaction payloads: the events inside follow the payload event directly.
 
-Small payloads are put into the block that they lie in, many at once, so that a log of many small compressed
-transactions is as much a log of columns as any other. A large one is a series of blocks of its own.
+A rows event split into pieces is likewise inserted after its last piece.
+
+Small payloads are expanded together into the block that contains them, so that a log of many small
+compressed transactions is processed as columns too. A large payload becomes a series of blocks.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TransactionPayloadEvent
 
 
-#: A payload that unpacks to more is read in blocks of its own; as much is put into one block.
+#: Payloads that decompress to more than this become separate blocks; also the limit for expanding in place.
 _SMALL = 4 << 20
 _ROOM = 8 << 20
-#: As many events of a damaged payload are put into one block.
+#: Maximum number of events of a damaged payload per block.
 _BATCH = 1 << 10
 
-#: Makes of events that were inside the same events as the consumer wants them. It gets for each the number
-#: of the event that holds it, too.
+#: Converts expanded events to the form that the consumer needs. The second argument holds, for each event,
+#: the number of the event that contains it.
 Dress = Callable[[Block, Any], Block]
 
 
 class _Opened(NamedTuple):
-    """What is put in behind the events up to `row`: a block, and the numbers of the events that hold its own;
-    then blocks that follow by themselves, or what is wrong."""
+    """Events to insert after event `row`: a block and the numbers of the containing events; then separate
+    blocks, or the error that ends the payload."""
 
     row: int
     small: tuple[Block, Any] | None = None
@@ -50,15 +51,15 @@ class _Opened(NamedTuple):
 
 
 def expand(block: Block, *, dress: Dress | None = None, block_size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """The block with the events inside its payloads, and with those that pieces make up.
+    """The block with its payloads expanded and split rows events joined.
 
-    `block_size` is that of the blocks of a large payload, in bytes.
+    `block_size` limits the blocks of a large payload, in bytes.
 
     Raises
     ------
     BinlogError
-        A payload cannot be unpacked, or its events cannot be framed, or pieces do not follow each other;
-        after all that comes before.
+        A payload cannot be decompressed or framed, or the pieces of a rows event are out of order; raised
+        after all preceding events.
     """
     rows = _rows_to_open(block)
     if not len(rows):
@@ -77,8 +78,8 @@ def expand(block: Block, *, dress: Dress | None = None, block_size: int = BLOCK_
             continue
         merged = _merge(block, begin, row + 1, inner)
         if large is not None and merged is block:
-            merged = block.part(0, len(block))  # what is known of what comes next does not hold
-        # What has been put together is not held twice while it is used.
+            merged = block.part(0, len(block))  # lookahead flags of the original do not apply to parts
+        # Release merged events before they are processed, so that they are not held twice.
         begin, room, inner = row + 1, _ROOM, []
         del small
         yield merged
@@ -91,7 +92,7 @@ def expand(block: Block, *, dress: Dress | None = None, block_size: int = BLOCK_
 
 
 def _rows_to_open(block: Block) -> Any:
-    """Payloads, pieces of rows events, and events that stand where a piece should."""
+    """Payloads, pieces of rows events, and events where a piece is expected."""
     rows = block.rows_of(EventType.transaction_payload_event)
     if not _has_pieces(block):
         return rows
@@ -106,7 +107,7 @@ def _has_pieces(block: Block) -> bool:
 
 
 def _opened_in_order(block: Block, rows: Ints, block_size: int) -> Iterator[_Opened]:
-    """What is inside some events."""
+    """Contents of the given events."""
     headers = payload_headers(block, rows[:0] if _has_pieces(block) else rows)
     at = 0
     while at < len(rows):
@@ -127,16 +128,16 @@ def _opened_in_order(block: Block, rows: Ints, block_size: int) -> Iterator[_Ope
 
 
 def _number_of_small(headers: PayloadHeaders, at: int) -> int:
-    """How many payloads from one on may be opened together."""
+    """Number of consecutive payloads, from `at`, that can be expanded together."""
     sizes = headers.uncompressed_sizes[at:]
-    fits = headers.fits[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
-    return int(np.argmin(fits)) if not fits.all() else len(fits)
+    matches = headers.matches[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
+    return int(np.argmin(matches)) if not matches.all() else len(matches)
 
 
 def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[Block, Any] | None:
     """The events of small payloads as one block, and the number of the event that holds each.
 
-    None where they are not just that; each is then looked at by itself.
+    Returns None if a payload cannot be expanded this way; the payloads are then expanded one at a time.
     """
     ends = np.cumsum(headers.uncompressed_sizes)
     data: Any = np.empty(int(ends[-1]), dtype=np.uint8)
@@ -149,7 +150,7 @@ def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[B
     found = frame_all(block.file, data, block.layout.without_checksums())
     if found is None:
         return None
-    # Each payload has whole events.
+    # Each payload must end with a complete event.
     after = np.searchsorted(found.starts + found.sizes, ends)
     if not np.array_equal((found.starts + found.sizes)[after], ends):
         return None
@@ -157,7 +158,7 @@ def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[B
 
 
 def _opened(block: Block, row: int, block_size: int) -> _Opened:
-    """What is inside one event."""
+    """Contents of one event."""
     pieces, kind = block.pieces, int(block.types[row])
     if kind == EventType.partial_row_data_event and pieces is not None:
         event = block.event(row)
@@ -193,12 +194,12 @@ def _framed(block: Block, data: bytes) -> Block | None:
 
 
 def _small_payload(block: Block, body: TransactionPayloadEvent) -> Block | None:
-    """The events of a payload as one block; None where they are not just that."""
+    """Events of a payload as one block; None if it cannot be framed as one block."""
     size = declared_size(body)
     try:
         data = read_up_to(open_payload(body), size + 1)
     except BinlogError:
-        return None  # it is read again, and what is wrong is told, by `_large_payload`
+        return None  # `_large_payload` reads it again and reports the error
     return _framed(block, data) if len(data) == size else None
 
 
@@ -222,7 +223,7 @@ def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_
         caught = error
     except MemoryError as error:
         raise block.locate(row, out_of_memory(error)) from error
-    # What is wrong is told by the reader, in its own words; it may also have got on a little further.
+    # The event reader reports the error; it may also get a little further.
     frames: list[bytes] = []
     try:
         for number, one in enumerate(read_payload(body, block.layout)):
@@ -238,7 +239,7 @@ def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_
 
 
 def _whole(block: Block, frames: list[bytes]) -> Iterator[Block]:
-    """A block of some events, which are forgotten."""
+    """Blocks of the given events; the list is emptied."""
     found = _framed(block, b"".join(frames)) if frames else None
     frames.clear()
     if found is not None:
@@ -246,7 +247,7 @@ def _whole(block: Block, frames: list[bytes]) -> Iterator[Block]:
 
 
 def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Any]]) -> Block:
-    """Events `begin` to `end` of a block, with other events put in behind those that hold them."""
+    """Events `begin` to `end` of a block, with inner events inserted after the events that contain them."""
     if not inner:
         return block if (begin, end) == (0, len(block)) else block.part(begin, end)
     outer = block.part(begin, end)
@@ -256,7 +257,7 @@ def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Any]]) -
     for one, _ in inner:
         parts.append((one, one.data, offset))
         offset += len(one.data)
-    # An event stands behind the one that holds it, in front of the next.
+    # An inner event sorts after its container and before the next event.
     held = np.concatenate([holders for _, holders in inner])
     order = np.argsort(np.concatenate((2 * np.arange(begin, end), 2 * held + 1)), kind="stable")
     frames = [one.frames._replace(starts=one.starts + moved) for one, _, moved in parts]

@@ -1,8 +1,8 @@
-"""Work done one step ahead, in a thread: while one block is used, the next is read, framed and checked.
+"""Prefetching in a thread: while one block is used, the next one is read, framed and checked.
 
-Kernels, reading and NumPy's larger steps run without the interpreter's lock, so that two processors share
-the work. Nothing else is shared: an item is handed over, and the next but one is begun only when the
-consumer has come for the one between.
+Kernels, reads and large NumPy operations release the GIL, so two processors share the work. The threads share
+nothing else: an item is handed over, and the one after the next is started only when the consumer requests
+the next.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _End(NamedTuple):
 
 
 def prefetch(items: Iterator[_T]) -> Iterator[_T]:
-    """The same items, each made while the one before is used; an error comes where it belongs."""
+    """The same items, each computed while the previous one is used; an error is raised in its order."""
     handed: SimpleQueue[_T | _End] = SimpleQueue()
     taken = threading.Semaphore(0)
     is_over = threading.Event()

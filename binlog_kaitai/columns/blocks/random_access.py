@@ -1,4 +1,4 @@
-"""The bytes of a stream at any places, for a search that goes back and forth in it."""
+"""Random access to the bytes of a stream, for searches that go back and forth."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from binlog_kaitai.columns.blocks.mapped import give_back
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.sources.layer import is_regular_file
 
-#: Of a mapped file so much may be in memory, in bytes, before it is given back.
+#: Amount of a mapped file to keep in memory before its pages are released, in bytes.
 _HELD = 64 << 20
 
 
 class RandomAccess:
-    """A stream that can seek, as an array; the position of one that is no local file changes.
+    """A seekable stream as an array; the position of a stream that is not a local file changes.
 
     Attributes
     ----------
     size : int
-        How many bytes it has; more that come later are not seen.
+        Size when opened; bytes appended later are not visible.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -35,7 +35,7 @@ class RandomAccess:
         self._held = 0
 
     def part(self, start: int, end: int) -> Any:
-        """The bytes of a range, an array (uint8) of as many as there are."""
+        """Bytes of a range as an array (uint8), shortened at the end of the stream."""
         if self._data is not None:
             self._note(end - start)
             return self._data[start:end]
@@ -43,19 +43,19 @@ class RandomAccess:
         return np.frombuffer(read_up_to(self._stream, max(min(end, self.size) - start, 0)), dtype=np.uint8)
 
     def at(self, offsets: Any, count: int) -> Any:
-        """The `count` bytes at each of some places, all of which are there: a row (uint8) for each."""
+        """`count` bytes at each offset, one row (uint8) per offset; all of them must exist."""
         if self._data is not None:
             self._note(len(offsets) * mmap.PAGESIZE)
             return self._data[offsets[:, None] + np.arange(count)]
         rows = np.empty((len(offsets), count), dtype=np.uint8)
-        for row, place in enumerate(offsets.tolist()):
-            self._stream.seek(place)
+        for row, offset in enumerate(offsets.tolist()):
+            self._stream.seek(offset)
             data = read_up_to(self._stream, count)
             rows[row, : len(data)] = np.frombuffer(data, dtype=np.uint8)
         return rows
 
     def crc32_of(self, starts: Any, ends: Any) -> Any:
-        """The CRC32 of each of some ranges, all of which are there, as a uint32 array."""
+        """CRC32 of each range, as a uint32 array; the ranges must be within the stream."""
         if self._data is not None:
             self._note(len(starts) * mmap.PAGESIZE)
             return crc32_of(self._data, starts, ends)
@@ -70,9 +70,9 @@ class RandomAccess:
 
 
 def _whole(stream: BinaryIO, size: int) -> Any:
-    """All bytes as an array that can be written (kernels are compiled for these), but changes nothing.
+    """All bytes as a writable array (as kernels require); writing to it does not change the file.
 
-    Of a local file it is mapped. None of any other stream, whose bytes would have to be fetched.
+    Maps local files. Returns None for other streams, whose bytes would have to be fetched.
     """
     with suppress(OSError, ValueError, OverflowError):
         if isinstance(stream, io.BytesIO):

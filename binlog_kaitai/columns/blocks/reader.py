@@ -1,13 +1,13 @@
-"""A log in blocks: many whole events at a time, in one array, with what is needed to read them.
+"""Reads a log in blocks: many complete events per array, with the state needed to decode them.
 
 Rules
 -----
-1. All events of a block share one format. An event that changes it (a format description, the start of
-   encryption) is a block of its own, read by the grammar.
-2. The array of a block is used again; keep nothing that points into it beyond the next one.
-3. The array grows only when it is full of bytes that were really there.
-4. An event too long to be held is a block of its own, an array over its file (see `mapped`).
-5. How a file ends, and a header that cannot be right, are told by the reader's own `Framer`.
+1. All events of a block have one format. An event that changes the format (a format description, the start
+   of encryption) forms a block of its own and is parsed by the grammar.
+2. The array of a block is reused; keep no references into it after requesting the next block.
+3. The array grows only when it is full of bytes actually read.
+4. An event too long for memory forms a block of its own, an array mapped over its file (see `mapped`).
+5. The event reader's `Framer` reports impossible headers and how the file ends.
 """
 
 from __future__ import annotations
@@ -37,50 +37,50 @@ from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE = 4 << 20
 
-#: Shorter files are read without a thread.
+#: Smaller files are read without a thread.
 _PREFETCH_FROM = 16 << 20
 
-#: As much is read and framed at once, in bytes.
+#: Number of bytes read and framed at a time.
 _STEP = 4 << 20
 
-#: More events than this, if nobody asks for fewer, are divided into several blocks: their columns stay small.
+#: Default maximum number of events per block, which keeps the columns small.
 MAX_EVENTS = 1 << 17
 
-#: A block ends before its last event only where no more than this part of it is left for the next one.
+#: A block ends at its last GTID event only if the remainder is at most 1/n of the block.
 _READ_AGAIN = 8
 
 
 class BlockReader:
-    """The blocks of one stream, in order.
+    """Blocks of a stream, in order.
 
     Parameters
     ----------
     stream
-        A binary stream at an event; see :meth:`of_file` for one at a file's magic.
+        A binary stream at an event; see :meth:`of_file` for a stream at a file's magic.
     context
-        What is known before the event.
+        State before the event.
     position
         Offset of the event in the file.
     peeked
         Bytes already taken from the stream.
     block_size, max_events
-        Most bytes, if no event is longer, and most events of a block.
+        Maximum size in bytes, unless a single event is longer, and maximum number of events of a block.
     leaves_checks
-        Leave checksums to the consumer, who may ask for them (`checksums.check`): 0 none, 1 all, 2 every
-        second megabyte, for a consumer with little else to do.
+        Leave checksums to the consumer, who may verify them (`checksums.check`): 0 none, 1 all, 2 every
+        second megabyte, for a consumer with little other work.
     verify_checksums
-        An event that cannot be read and whose checksum is wrong is a ChecksumError.
+        Raise ChecksumError for an event that cannot be decoded and has a wrong checksum.
     prefetches
-        Read, frame and check blocks of a regular file in a thread of their own, one ahead.
+        Read, frame and check blocks of a regular file in a thread, one block ahead.
     ends_at_gtids
-        End blocks in front of a GTID event where one is near their end, so that few transactions lie in two.
+        End a block before a GTID event near its end, so that few transactions span two blocks.
 
     Attributes
     ----------
     position : int
-        Offset of the next event; of a later one, where blocks are read ahead.
+        Offset of the next event, or of a later one if blocks are prefetched.
     tail : Tail or None
-        Afterwards: what is left behind the last whole event.
+        Set after iteration: the bytes after the last complete event.
 
     Raises
     ------
@@ -111,7 +111,7 @@ class BlockReader:
         self._verify_checksums = verify_checksums
         self._steps = 0
         self.context = context
-        self.position = position  # offset in the file of the next event
+        self.position = position  # of the next event, in the file
         self.tail: Tail | None = None
         self._stream = stream
         self._special = _special_types(context.layout, everything=False)
@@ -120,18 +120,18 @@ class BlockReader:
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
         self._spare: Any = None
-        self._error: BinlogError | None = None  # of the stream; raised after the events before it
-        # Places in the buffer: of the next block, of what is not yet framed, of what is not yet read.
+        self._error: BinlogError | None = None  # raised after the events before it
+        # Offsets in the buffer: of the next block, of the bytes not framed yet, and after the bytes read.
         self._at, self._scanned, self._end = 0, 0, len(peeked)
 
     @classmethod
     def of_file(cls, stream: BinaryIO, name: str, **options: Any) -> BlockReader:
-        """The blocks of a whole file, from its magic on; the options are those of the class."""
+        """Blocks of a whole file, from its magic on; the options are those of the class."""
         version, peeked = read_start(stream)
         return cls(stream, Context(version), len(MAGIC), name=name, peeked=peeked, **options)
 
     def end(self) -> End | None:
-        """Afterwards: how the log ended; None if its end was not reached.
+        """Set after iteration: how the log ended; None if its end was not reached.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class BlockReader:
         return block
 
     def _last_gtid(self, frames: Frames) -> int:
-        """The last GTID event, if so little comes from there on that it may be read again; else 0."""
+        """Number of the last GTID event, if so few bytes follow that framing them again is cheap; else 0."""
         begin, end = int(frames.starts[0]), self._scanned
         near = int(np.searchsorted(frames.starts, end - (end - begin) // _READ_AGAIN))
         found = np.flatnonzero(_is_gtid(self.context.layout)[frames.codes[near:]])
@@ -228,7 +228,7 @@ class BlockReader:
         return block
 
     def _long_block(self) -> Block | None:
-        """The next event, if it is too long to be held; of one that is cut short only the tail is told."""
+        """The next event, if it is too long for memory. For an incomplete event, only `tail` is set."""
         layout, have = self.context.layout, self._end - self._at
         length = header_length(layout.binlog_version)
         if have < length:
@@ -257,9 +257,9 @@ class BlockReader:
         return block
 
     def _read_on(self) -> bool:
-        """Read a little on, to be looked at while it is in the cache; False without room or at the end."""
+        """Read a small step, to frame it while cached; False if the buffer is full or at the end."""
         room = memoryview(self._buffer)[self._end : self._end + _STEP]
-        # Not every stream takes a buffer of no bytes.
+        # Some streams do not accept an empty buffer.
         try:
             count = _read_into(self._stream, room) if len(room) and self._error is None else 0
         except BinlogError as error:
@@ -268,15 +268,15 @@ class BlockReader:
         return count > 0
 
     def _make_room(self) -> bool:
-        """Read on behind what is not yet whole, in another buffer; False at the stream's end."""
+        """Move incomplete bytes to the start of a buffer and read on; False at the end of the stream."""
         have = self._end - self._at
         if have == self._buffer.size:
-            # What is not filled yet takes no memory.
+            # Unused pages of the new array occupy no memory.
             grown = np.empty(2 * have, dtype=np.uint8)
             grown[:have] = self._buffer
             self._buffer = grown
         elif self._at:
-            # The block before may still be in use while this one is filled: two buffers take turns.
+            # The previous block may still be in use while this one is filled, so two buffers alternate.
             if self._spare is None or self._spare.size != self._buffer.size:
                 self._spare = np.empty_like(self._buffer)
             self._spare[:have] = self._buffer[self._at : self._end]
@@ -288,7 +288,7 @@ class BlockReader:
         if self._error is not None and is_at_end:
             raise self._error
         rest = bytes(self._buffer[self._at : self._end])
-        # At the end just what was seen counts: a file that is being written has grown since.
+        # At the end, use only the bytes already seen: a log in use may have grown since.
         stream: Any = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)
         version = self.context.layout.binlog_version
         framer = Framer(stream, version, self.position, self._max_event_size)
@@ -308,7 +308,7 @@ def find_events(
     max_event_size: int = 1 << 32,
     leaves_checks: bool = False,
 ) -> tuple[Frames, int, int]:
-    """The events in `data[at:end]`, the place behind them, and why there are no more: see `kernels`."""
+    """The events in `data[at:end]`, the offset after them, and why framing stopped: see `frame_kernels`."""
     length = header_length(layout.binlog_version)
     room = min(room, (end - at) // length + 1)
     starts, sizes, codes = (np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8))
@@ -323,7 +323,7 @@ def find_events(
 
 
 def _is_bad(block: Block) -> bool:
-    """Whether the checksum of a special block does not fit; False where the event does not say."""
+    """Whether a special block has a wrong checksum; False if the event has none."""
     with suppress(BinlogError):
         return bool(checksums.check(block)[0] == BAD)
     return False
@@ -335,9 +335,9 @@ def _header_offsets() -> tuple[int, int]:
 
 
 def frame_all(name: str, data: Any, layout: Format) -> Block | None:
-    """The events that bytes hold as one block; None if they are not whole events of just this format.
+    """Events that fill the given bytes, as one block; None if they are not complete events of this format.
 
-    A uint8 array becomes the block's own.
+    A uint8 array becomes the array of the block, without a copy.
     """
     array = data if isinstance(data, np.ndarray) else np.frombuffer(bytearray(data), dtype=np.uint8)
     special = _special_types(layout, everything=False)
@@ -346,7 +346,7 @@ def frame_all(name: str, data: Any, layout: Format) -> Block | None:
 
 
 class _Rest(io.RawIOBase):
-    """Bytes already read from a stream, and the stream behind them."""
+    """Bytes already read from a stream, followed by the rest of the stream."""
 
     def __init__(self, start: bytes, stream: BinaryIO) -> None:
         self._start = start
@@ -364,13 +364,13 @@ class _Rest(io.RawIOBase):
 
 @lru_cache
 def _is_gtid(layout: Format) -> Any:
-    """For each type code, whether an event of that type is a GTID event."""
+    """For each type code, whether it is a GTID event."""
     return np.array([layout.effective_type(code) in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
 
 @lru_cache
 def _special_types(layout: Format, *, everything: bool) -> Any:
-    """For each type code, whether an event of that type is a block of its own."""
+    """For each type code, whether its events form blocks of their own."""
     kinds = [everything or layout.effective_type(code) in FORMAT_TYPES for code in range(256)]
     return np.array(kinds, dtype=np.bool_)
 

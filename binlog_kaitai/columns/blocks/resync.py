@@ -1,16 +1,16 @@
-"""Finding the next whole event behind damage.
+"""Finds the next complete event after damage.
 
-An offset is where an event begins if its header says so itself: a known type, a size that holds the header,
-and, but for relay logs, a position that is its own end (or none). What follows has to agree: the checksum
-fits, and the next header is one too, or the file ends there, or the position leaves no doubt.
+An event begins at an offset if its header is plausible: a known type, a size that includes the header and,
+except in relay logs, a position equal to its own end (or zero). In addition, the checksum must be correct,
+and another header must follow or the file must end there, unless the position leaves no doubt.
 
 Strategy
 --------
-1. Offsets are looked at many at a time, by single bytes first: of a header's bytes most are told so.
-2. Headers that follow are looked at before checksums, and checksums are sums that overlapping events share
-   (`range_sums`). So the time goes by the bytes that are searched, whatever they are.
-3. What was found once, or that nothing follows, holds for all offsets between. So a log of many damages is
-   searched once.
+1. Many offsets are tested at a time, by single bytes first, which rules out most of them.
+2. Following headers are tested before checksums, and overlapping ranges share CRC computations
+   (`crc32_ranges`). The time is therefore proportional to the bytes searched, whatever they contain.
+3. A result, including that no event follows, is valid for all offsets up to it. A log with many damaged
+   places is therefore searched once.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.sources.layer import after_damage
 
-#: As much is looked through at a time, at first and at most: mostly an event is near.
+#: Bytes searched at a time, at first and at most: usually the next event is near.
 _FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
 
-#: As many offsets are confirmed together, at first and at most: mostly the first one is an event.
+#: Offsets confirmed together, at first and at most: usually the first one is an event.
 _FEW, _MANY = 4, 1 << 17
 
 _KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
 
 _IN_USE = masks.EventHeader.IS_IN_USE
-#: What the flag of a log in use in a last byte changes in a CRC32.
+#: Change of a CRC32 if the in-use flag in the last byte is inverted.
 _FLAG = crc32(bytes([_IN_USE])) ^ crc32(b"\0")
 
 
 class _Wanted(NamedTuple):
-    """What is looked for: events of a format, and where their headers say that they are."""
+    """Search criteria: the format of the events, and how their positions relate to their offsets."""
 
     layout: Format
     has_own_positions: bool
@@ -59,7 +59,7 @@ class _Wanted(NamedTuple):
 
 
 class _Headers(NamedTuple):
-    """Headers: where they stand, and what they say (all int64)."""
+    """Offsets and fields of event headers (all int64)."""
 
     offsets: Any
     codes: Any
@@ -72,8 +72,8 @@ class _Headers(NamedTuple):
         return self.offsets + self.sizes
 
     @property
-    def shifted_crc32s(self) -> Any:
-        """How far each event is from where its header says."""
+    def distances(self) -> Any:
+        """Distance of each event from the position in its header."""
         return self.stated - self.ends & POSITION_MASK
 
     def part(self, rows: Any) -> _Headers:
@@ -81,12 +81,12 @@ class _Headers(NamedTuple):
 
 
 class Search:
-    """Looks for whole events in one log.
+    """Searches a log for complete events.
 
     Parameters
     ----------
     stream
-        A stream that can seek; its position changes.
+        A seekable stream; its position changes.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -96,68 +96,68 @@ class Search:
         self._known: dict[_Wanted, tuple[int, int | None]] = {}
 
     def event(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
-        """Offset of the first whole event at or behind `start`, in bytes from the log's beginning.
+        """Offset of the first complete event at or after `start`, from the beginning of the log.
 
         Parameters
         ----------
         layout
             The format in force.
         has_own_positions
-            The positions in the headers are those in this file; not so in relay logs.
+            Whether the positions in headers are offsets in this file; False for relay logs.
 
         Returns
         -------
-        None if there is none.
+        None if there is no such event.
         """
         return self._find(start, _Wanted(layout, has_own_positions, is_shifted=False))
 
     def shifted_event(self, start: int, layout: Format) -> int | None:
-        """The same where bytes were lost or put in before, so that all positions are off by one distance.
+        """Like `event`, for logs that lost or gained bytes earlier: all positions are off by the same amount.
 
-        Two events in a row have to agree on it, unless the second one has no position (MariaDB since 11.4,
-        inside transactions).
+        Two consecutive events must agree on the distance, unless the second one has no position (MariaDB
+        since 11.4, inside transactions).
         """
         if layout.binlog_version < 4:
             return None
         return self._find(start, _Wanted(layout, has_own_positions=False, is_shifted=True))
 
     def event_or_shifted(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
-        """The first of these that is found: what `event` gives, what `shifted_event` gives."""
+        """The first of the events found by `event` and `shifted_event`."""
         found = self.event(start, layout, has_own_positions=has_own_positions)
         if found is None and has_own_positions:
             found = self.shifted_event(start, layout)
         return found
 
     def after(self, position: int, context: Context) -> int | None:
-        """Where the next whole event after a damaged one begins; None if none follows.
+        """Offset of the next complete event after a damaged one; None if there is none.
 
-        Where the damaged event's header, and what follows at the end that it states, leave no doubt, that
-        is it. Where bytes were lost or put in, so that no position is right any more, it is a shifted event.
+        If the damaged event's header and the bytes at its stated end leave no doubt, this is its end. If
+        bytes were lost or inserted, so that all positions are wrong, it is a shifted event.
         """
         known = after_damage(self._stream, position)
         if known is not None:
             return known
         layout, has_own_positions = context.layout, context.has_exact_positions
         self._look_again()
-        is_placed = has_own_positions and layout.binlog_version > 3
+        is_in_position = has_own_positions and layout.binlog_version > 3
         head = self._headers(np.array([position]), layout)
         following = self._headers(head.ends, layout)
         if len(following.offsets) and following.ends[0] <= self._log.size:
             both = (head, following)
-            if not is_placed or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
+            if not is_in_position or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
                 end: int = head.ends.tolist()[0]
                 return end
         return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
 
-    def is_whole(self, place: int, layout: Format) -> bool:
-        """Whether what stands at an offset is a whole event, of any type, with the checksum that fits."""
+    def is_whole(self, offset: int, layout: Format) -> bool:
+        """Whether a complete event of any type with a correct checksum begins at an offset."""
         self._look_again()
-        headers = self._headers(np.array([place]), layout, of_any_type=True)
+        headers = self._headers(np.array([offset]), layout, of_any_type=True)
         headers = headers.part(headers.ends <= self._log.size)
         return bool(self._is_whole(headers, layout).any())
 
     def _look_again(self) -> None:
-        """A log that is being written has grown."""
+        """Reload the stream, because a log in use may have grown."""
         if self._stream.seek(0, io.SEEK_END) != self._log.size:
             self._log, self._known = RandomAccess(self._stream), {}
             self.crc32s = RangeCrc32s(self._log)
@@ -194,11 +194,11 @@ class Search:
         return None
 
     def _candidates(self, window: Any, at: Any, start: int, wanted: _Wanted) -> _Headers:
-        """At which places of a window headers may stand, by what they say and what follows them."""
+        """Offsets in a window with plausible headers that are followed by plausible headers."""
         layout, size = wanted.layout, self._log.size
         at = at[_KNOWN[window[at + header_offset("type_code")]]]
         rows = window[at[:, None] + np.arange(header_length(layout.binlog_version))]
-        headers = _columns_of(rows, at + start, layout)
+        headers = _decode_headers(rows, at + start, layout)
         ends = headers.ends & POSITION_MASK
         is_good = (headers.sizes >= layout.header_length) & (headers.ends <= size)
         if wanted.is_shifted:
@@ -209,41 +209,39 @@ class Search:
         return self._followed(headers.part(is_good), wanted)
 
     def _followed(self, headers: _Headers, wanted: _Wanted) -> _Headers:
-        """Those with another one behind them that agrees, or which need none."""
+        """The headers that are followed by another one that agrees, or that do not need one."""
         size = self._log.size
         distinct, numbers = np.unique(headers.ends, return_inverse=True)
         following = self._headers(distinct, wanted.layout)
         rows = np.full(len(distinct), len(following.offsets))
         rows[np.searchsorted(distinct, following.offsets)] = np.arange(len(following.offsets))
         rows = rows[numbers]
-        # What follows may be damaged too; a position that fits and a checksum are proof enough.
+        # The next event may be damaged too; a correct position and checksum are sufficient.
         is_good = wanted.layout.is_checksummed & (headers.stated == headers.ends & POSITION_MASK)
         is_good |= np.append(following.ends <= size, False)[rows]
         if wanted.is_shifted:
             stated = np.append(following.stated, -1)[rows]
-            is_good &= (stated == 0) | (
-                np.append(following.shifted_crc32s, -1)[rows] == headers.shifted_crc32s
-            )
+            is_good &= (stated == 0) | (np.append(following.distances, -1)[rows] == headers.distances)
         else:
             is_good |= headers.ends == size
         return headers.part(is_good)
 
     def _headers(self, offsets: Any, layout: Format, *, of_any_type: bool = False) -> _Headers:
-        """Those of some places where headers can stand."""
+        """Headers at the given offsets, as far as a header is possible there."""
         length = header_length(layout.binlog_version)
         offsets = offsets[offsets + length <= self._log.size]
         if not of_any_type:
             codes = self._log.at(offsets + header_offset("type_code"), 1)[:, 0]
             offsets = offsets[_KNOWN[codes]]
-        headers = _columns_of(self._log.at(offsets, length), offsets, layout)
+        headers = _decode_headers(self._log.at(offsets, length), offsets, layout)
         return headers.part(headers.sizes >= layout.header_length)
 
     def _is_whole(self, headers: _Headers, layout: Format) -> Any:
-        """Whether each event has the checksum that fits; they are inside."""
+        """Whether each event has a correct checksum; the events must be within the log."""
         if not layout.is_checksummed:
             return np.ones(len(headers.offsets), dtype=np.bool_)
         found = self.crc32s.of(headers.offsets, headers.ends)
-        # The checksum of a format description is that of a closed log.
+        # The checksum of a format description is computed without the in-use flag.
         opened = (headers.codes == EventType.format_description_event) & (headers.flags & _IN_USE != 0)
         rows = np.flatnonzero(opened & (headers.sizes >= header_length(4)))
         after = headers.sizes[rows] - header_offset("flags") - 1
@@ -251,18 +249,18 @@ class Search:
         return found == RESIDUE
 
 
-def _columns_of(rows: Any, offsets: Any, layout: Format) -> _Headers:
-    """What headers say, of their bytes (uint8, a row for each)."""
+def _decode_headers(rows: Any, offsets: Any, layout: Format) -> _Headers:
+    """Fields of headers, from their bytes (uint8, one row per header)."""
     found = rows.view(_dtype(layout.binlog_version))[:, 0]
     values = {name: found[name].astype(np.int64) for name in found.dtype.names}
-    nothing = np.zeros(len(offsets), dtype=np.int64)  # before version 3
+    nothing = np.zeros(len(offsets), dtype=np.int64)  # absent before version 3
     stated, flags = (values.get(name, nothing) for name in ("next_position", "flags"))
     return _Headers(offsets, values["type_code"], values["len_event"], stated, flags)
 
 
 @cache
 def _dtype(binlog_version: int) -> Any:
-    """The event header as a NumPy layout."""
+    """The event header as a NumPy dtype."""
     length = header_length(binlog_version)
     names = [name for name in Header._fields if header_offset(name) < length]
     bounds = [*(header_offset(name) for name in names), length]
@@ -276,7 +274,7 @@ def _ramp() -> Any:
 
 
 def _may_be(window: Any, start: int, size: int, wanted: _Wanted) -> Any:
-    """Where in a window a header may stand, by single bytes of it: passes over most others quickly."""
+    """Offsets in a window where single bytes permit a header; quickly rules out most offsets."""
     version = wanted.layout.binlog_version
     count = max(len(window) - header_length(version) + 1, 0)
     length, after = header_offset("len_event"), header_offset("next_position")

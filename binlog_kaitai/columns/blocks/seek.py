@@ -1,4 +1,4 @@
-"""Where to begin reading for the sake of one event far into a log."""
+"""Determines where to start reading in order to decode an event far into a log."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.source import Source
 
-#: Smaller logs are read from their start in no time, in bytes.
+#: Logs smaller than this are read from the start, in bytes.
 _LARGE = 16 << 20
 
-#: In logs without GTIDs: no table map in force stands before one of these.
+#: In logs without GTIDs, no table map stays in force across these events.
 _BOUNDARIES = (EventType.query_event, EventType.xid_event)
 
 
 def stops_before(source: Source, position: int) -> list[int]:
-    """Offsets that reading has to stop at on the way to an event: what it depends on lies there.
+    """Offsets at which reading must stop on the way to an event, because the event depends on them.
 
-    These are the format descriptions, and the start of the event's transaction; [] for a log that is best
-    read from its start.
+    These are the format descriptions and the start of the event's transaction; [] if the log is best read
+    from its start.
     """
     if source.path is None or not os.path.isfile(source.path) or os.path.getsize(source.path) < _LARGE:
         return []
@@ -42,6 +42,6 @@ def stops_before(source: Source, position: int) -> list[int]:
                 transaction = int(gtids[-1]) if len(gtids) else transaction
                 statement = int(others[-1]) if len(others) else statement
         except BinlogError:
-            pass  # the reader will meet the damage, or stop before it
+            pass  # the reader reports the damage, or stops before it
     start = transaction or statement
     return [*formats, start] if start and formats else []

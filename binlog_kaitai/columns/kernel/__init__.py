@@ -1,1 +1,1 @@
-"""Kernels: small functions over arrays, run as they are or as machine code."""
+"""Kernels: functions over arrays that run as machine code or as plain Python."""

@@ -1,7 +1,7 @@
-"""The loops over bytes. Every function here is a kernel (see `compile`): plain Python that Numba can compile.
+"""Kernels over bytes, shared by many modules.
 
-Arrays are one-dimensional; `data` is uint8, places and lengths are int64. No kernel reads or writes outside
-its arrays, whatever the numbers in them say.
+Arrays are one-dimensional; `data` is uint8, offsets and lengths are int64. No kernel reads or writes outside
+its arrays, whatever numbers they contain.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, Unsig
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.core.grammar import POSITION_MASK
 
-#: What is known of an event's checksum: there is none; it fits; it does not; it was not looked at.
+#: Checksum states of an event: none, correct, wrong, not checked.
 NONE, OK, BAD, PENDING = 0, 1, 2, 3
 
-# Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+# Numba generates code for negative indexes unless an index is unsigned.
 _ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
-# Shifts that swap neighbours, and the bytes and pairs of bytes that they move up.
+# Shifts that swap adjacent bytes or pairs of bytes, and masks of those that move up.
 _EIGHT, _SIXTEEN = np.uint64(8), np.uint64(16)
 _ALTERNATE_BYTES, _ALTERNATE_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 
 
 @kernel
 def read_u4(data: Bytes, at: Any) -> Any:
-    """Four bytes at `at` (uint64) as a number (int64); they must be inside."""
-    # Numba makes a float of what is int64 here and uint64 there, so each number says which it is.
+    """Four bytes at `at` (uint64) as a number (int64), within bounds."""
+    # Numba converts mixed int64 and uint64 operands to float, so each operand is cast explicitly.
     return np.int64(
         np.uint32(data[at])
         | np.uint32(data[at + _ONE]) << np.uint32(8)
@@ -39,7 +39,7 @@ def read_u4(data: Bytes, at: Any) -> Any:
 
 @kernel
 def read_u8(data: Bytes, at: Any) -> Any:
-    """Eight bytes at `at` (uint64) as a number (uint64); they must be inside."""
+    """Eight bytes at `at` (uint64) as a number (uint64), within bounds."""
     return np.uint64(read_u4(data, at)) | np.uint64(read_u4(data, at + _FOUR)) << np.uint64(32)
 
 
@@ -47,16 +47,16 @@ def read_u8(data: Bytes, at: Any) -> Any:
 def find_drifts(
     data: Bytes, starts: Ints, sizes: Ints, stated_at: int, position: int, drift: int, out: Ints
 ) -> Any:
-    """Find the events whose header states another end than they have, by a distance not seen just before.
+    """Find the events whose position is off by another distance than that of the event before.
 
     Parameters
     ----------
     stated_at
-        Place of the stated end (4 bytes, 0 for none) in an event.
+        Offset within an event of its stated end position (4 bytes, 0 for none).
     position, drift
-        Offset of `data[0]` in the file, and the distance that the last event before was off by.
+        Offset of `data[0]` in the file, and the distance of the last event before.
     out
-        Room for their numbers.
+        Output: event numbers.
 
     Returns
     -------
@@ -84,11 +84,11 @@ def crc32s_of_runs(table: Array, starts: Ints, ends: Ints, limits: Ints, crc32s:
     Parameters
     ----------
     table : uint32 array
-        The number of a range is `table[n]`, `n` bytes before the end of the run.
+        The entry of a range that ends `n` bytes before the end of the run is `table[n]`.
     starts, ends : int64 arrays
-        Those of a run follow each other, and end so near to each other that the table has all numbers.
-    limits, sums
-        Get which range begins each run, and the number of ranges behind; and the sum of each run.
+        The ranges. Those of a run are consecutive and end within the length of the table.
+    limits, crc32s
+        Output: first range of each run and the total number of ranges; XOR of the entries of each run.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def crc32s_of_runs(table: Array, starts: Ints, ends: Ints, limits: Ints, crc32s:
 
 @kernel
 def byte_swapped(value: Any) -> Any:
-    """A number (uint64) with its eight bytes in the other order."""
+    """A number (uint64) with the bytes in reverse order."""
     pairs = ((value & _ALTERNATE_BYTES) << _EIGHT) | ((value >> _EIGHT) & _ALTERNATE_BYTES)
     fours = ((pairs & _ALTERNATE_PAIRS) << _SIXTEEN) | ((pairs >> _SIXTEEN) & _ALTERNATE_PAIRS)
     return (fours << np.uint64(32)) | (fours >> np.uint64(32))
@@ -124,27 +124,27 @@ def byte_swapped(value: Any) -> Any:
 def read_numbers(
     data: Bytes, starts: Ints, offset: int, width: int, is_big_endian: bool, out: Unsigned
 ) -> None:
-    """Numbers of `width` bytes, `offset` behind `starts`, into `out`, uint64; 0 where not inside `data`."""
+    """Read numbers of `width` bytes at `starts + offset` into `out`, uint64; 0 where outside `data`."""
     last = data.shape[0] - width
-    # Eight bytes are read wherever there are as many, and those that do not count are taken away.
+    # Eight bytes are loaded where possible, and the excess is masked.
     last_of_eight = data.shape[0] - 8
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * width)
     for index in range(starts.shape[0]):
-        place = starts[index] + offset
+        at = starts[index] + offset
         value = np.uint64(0)
-        if 0 <= place <= last_of_eight:
-            value = read_u8(data, np.uint64(place)) & mask
+        if 0 <= at <= last_of_eight:
+            value = read_u8(data, np.uint64(at)) & mask
             if is_big_endian:
                 value = byte_swapped(value) >> np.uint64(64 - 8 * width)
-        elif 0 <= place <= last:
+        elif 0 <= at <= last:
             for step in range(width):
-                byte = data[place + (step if is_big_endian else width - 1 - step)]
+                byte = data[at + (step if is_big_endian else width - 1 - step)]
                 value = (value << np.uint64(8)) | np.uint64(byte)
         out[index] = value
 
 
 def put_u4(data: Bytes, offsets: Ints, numbers: Array) -> None:
-    """Write little-endian numbers of 32 bits at some places, all of which must be there. No kernel."""
+    """Write little-endian 32-bit numbers at the given offsets, within bounds. Not a kernel."""
     data[offsets[:, None] + np.arange(4)] = numbers.astype("<u4")[:, None].view(np.uint8)
 
 
@@ -157,20 +157,20 @@ def divide_by_type(types: Bytes, counts: Ints, order: Ints, ranks: Ints) -> None
     types : uint8 array
         Type of each event.
     counts, order, ranks : int64 arrays
-        Get how many events there are of each type (256 numbers); the numbers of the events, type by type;
-        and how many events of its own type stand before each event.
+        Output: number of events of each type (256 entries); event numbers grouped by type; and for each
+        event, the number of preceding events of its type.
     """
     counts[:] = 0
     for event in range(types.shape[0]):
         kind = types[event]
         ranks[event] = counts[kind]
         counts[kind] += 1
-    # Meanwhile `counts` has where the next event of each type goes.
-    place = 0
+    # During the loop, `counts` holds the next output index of each type.
+    at = 0
     for kind in range(256):
         count = counts[kind]
-        counts[kind] = place
-        place += count
+        counts[kind] = at
+        at += count
     for event in range(types.shape[0]):
         kind = types[event]
         order[counts[kind]] = event
@@ -181,15 +181,15 @@ def divide_by_type(types: Bytes, counts: Ints, order: Ints, ranks: Ints) -> None
 
 @kernel
 def copy_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
-    """Copy `data[start : start + length]` to `out` at `place`, for each; what lies outside is left out."""
+    """Copy `data[start : start + length]` to `offsets` in `out`; ranges outside either array are skipped."""
     for index in range(starts.shape[0]):
         start = starts[index]
         length = lengths[index]
-        place = offsets[index]
-        if start < 0 or place < 0 or start + length > data.shape[0] or place + length > out.shape[0]:
+        at = offsets[index]
+        if start < 0 or at < 0 or start + length > data.shape[0] or at + length > out.shape[0]:
             continue
         for step in range(length):
-            out[place + step] = data[start + step]
+            out[at + step] = data[start + step]
 
 
 @kernel
@@ -208,7 +208,7 @@ def lengths_to_zero(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None
 
 @kernel
 def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
-    """A number (uint64) for the bytes of each range, the same for the same bytes; 0 for those outside."""
+    """A hash (uint64) of the bytes of each range; 0 for ranges outside `data`."""
     for index in range(starts.shape[0]):
         start = starts[index]
         end = ends[index]
@@ -216,7 +216,7 @@ def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
         if 0 <= start <= end <= data.shape[0]:
             value = np.uint64(end - start) ^ np.uint64(0xCBF29CE484222325)
             for at in range(start, end):
-                # Of 40 bits, so that plain Python multiplies without overflow.
+                # 40 bits, so that plain Python multiplies without overflow.
                 value = (value ^ np.uint64(data[at])) & np.uint64(0xFFFFFFFFFF)
                 value = value * np.uint64(0x9E3B5) ^ (value >> np.uint64(17))
         out[index] = value
@@ -224,7 +224,7 @@ def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
 
 @kernel
 def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: Bools) -> None:
-    """Whether the bytes at each start are the same as those at the other."""
+    """Whether two ranges contain the same bytes, for each pair."""
     for index in range(starts.shape[0]):
         start = starts[index]
         other = others[index]
@@ -242,7 +242,7 @@ def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: Boo
 
 @kernel
 def are_same(data: Bytes, starts: Ints, length: int) -> bool:
-    """Whether there are the same bytes at all places; not so if one lies outside."""
+    """Whether all ranges contain the same bytes; False if one is outside `data`."""
     if starts.shape[0] == 0 or length < 0:
         return False
     other = starts[0]

@@ -1,8 +1,8 @@
-"""Kernels: small functions over arrays, run as they are or as machine code.
+"""The `@kernel` decorator: functions over arrays that run as machine code or as plain Python.
 
 A kernel is plain Python that Numba can compile. It takes arrays and numbers, checks every bound itself, and
-gives the same result either way. The build of the package compiles all kernels into one library
-(`tools/kernels`), which `columns.kernel.library` loads; nothing is compiled when they run.
+returns the same result either way. The package build compiles all kernels into a library (`tools/kernels`),
+which `columns.kernel.library` loads; nothing is compiled at run time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Kernel:
-    """A function that can be run plain or compiled.
+    """A function that can run as written or compiled.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Kernel:
 
     @property
     def compiled(self) -> Callable[..., Any]:
-        """The machine code; `plain`, with a warning, where there is none.
+        """The machine code; `plain`, with a warning, if there is none.
 
         Raises
         ------
         UsageError
-            There is none, and the environment asks for it.
+            There is no machine code, and the environment variable requires it.
         """
         if self._compiled is None:
             self._compiled = self.plain if MODE is Mode.PYTHON else _find(self.plain) or self.plain
@@ -52,61 +52,61 @@ class Kernel:
 
     @property
     def run(self) -> Callable[..., Any]:
-        """What to run: the machine code, or `plain` if that is asked for."""
+        """The function to call: the machine code, or `plain` if the environment variable selects it."""
         return self.plain if MODE is Mode.PYTHON else self.compiled
 
     def __call__(self, *arguments: Any) -> Any:
-        # Kernels call each other by this; the compiled ones find compiled ones.
+        # Kernels call each other through this method; compiled ones call compiled ones.
         return self.plain(*arguments)
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a kernel of a function that uses arrays, numbers, kernels, and functions of its module only.
+    """Make a kernel of a function that uses only arrays, numbers, kernels, and functions of its module.
 
-    What Python code calls needs its types in `columns.kernel.signatures`.
+    A kernel called from Python needs a signature in `columns.kernel.signatures`.
     """
     return Kernel(function)
 
 
 def inlined(function: _Function) -> _Function:
-    """Have a small function put into each kernel that calls it.
+    """Mark a small function to be inlined into the kernels that call it.
 
-    To call it takes some twenty instructions for each array that it is given.
+    A call costs about twenty instructions per array argument.
     """
     _inlined.add(function)
     return function
 
 
 def is_inlined(function: Callable[..., Any]) -> bool:
-    """Whether a function is to be put into what calls it."""
+    """Whether a function is marked as inlined."""
     return function in _inlined
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """The name of a kernel in the table of signatures and in a library."""
+    """Name of a kernel in the table of signatures and in a library."""
     return f"{function.__module__}.{function.__qualname__}"
 
 
 def find_kernel(name: str) -> Callable[..., Any]:
-    """The function of a kernel of this name."""
+    """The function of the kernel with this name."""
     module, _, function = name.rpartition(".")
     found = getattr(importlib.import_module(module), function)
     return found.plain if isinstance(found, Kernel) else found
 
 
 def _find(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The machine code of a function; None, with one warning, if a library has none."""
+    """The machine code of a function; None, with one warning, if the library has none."""
     path = CHECKED if MODE is Mode.CHECKED else LIBRARY
     found = library(path)
     if not isinstance(found, Library):
-        _complain(f"there is no machine code of kernels: {found}", "reading takes 100 times as long so")
+        _complain(f"there is no machine code of kernels: {found}", "reading takes 100 times as long")
         return None
     name = name_of(function)
     row = found.rows.get(name)
     if row is None:
-        _complain(f"{path.name} has no kernel {name}", "state its types in columns/kernel/signatures.py")
+        _complain(f"{path.name} has no kernel {name}", "declare its types in columns/kernel/signatures.py")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
-        _complain(f"{name} is not what {path.name} was made of", "run `make kernels`")
+        _complain(f"{name} has changed since {path.name} was built", "run `make kernels`")
     else:
         return found.kernel(name)
     return None
@@ -124,7 +124,7 @@ def _complain(problem: str, advice: str) -> None:
 
 
 def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    """The plain functions that are compiled with one, by name: kernels, and functions of its module."""
+    """The functions compiled with a kernel, by name: kernels, and functions of its module."""
     found = {}
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
@@ -136,7 +136,7 @@ def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """A digest of the code of a function, and of all that is compiled with it."""
+    """A digest of the code of a function and of all functions compiled with it."""
     from hashlib import sha256  # only checkouts have fingerprints, see `library.Row`
 
     seen, pending = {function}, [function]
@@ -156,7 +156,7 @@ def _description(function: Callable[..., Any]) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """What a name of a module stands for, as far as machine code has it."""
+    """The value of a module-level name, as far as the machine code depends on it."""
     if isinstance(value, (np.ndarray, np.generic)):
         return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
     if isinstance(value, tuple):

@@ -1,6 +1,6 @@
-"""The generated decoders of values, as kernels: each gives parts of a value, see `binlog_grammar.decoders`.
+"""The generated value decoders as kernels; see `binlog_grammar.decoders`.
 
-They check no bounds; who calls one knows by the value's width that its bytes are there.
+They check no bounds; callers check the width of the value first.
 """
 
 from __future__ import annotations

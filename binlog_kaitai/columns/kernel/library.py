@@ -1,8 +1,8 @@
-"""Machine code of kernels: a shared library, made when the package was built, called with arrays and numbers.
+"""Loads the shared library of compiled kernels and calls its functions.
 
-The library has a table of its kernels, and the code of each for some levels of the processor. A kernel's
-entry is `int entry(record, result)`. The record has eight bytes for each number, and for an array the address
-of its data and its shape. It gives other than 0 where the kernel raised an exception.
+The library has a table of its kernels, and the code of each for several processor levels. The entry point of
+a kernel is `int entry(record, result)`. The record has eight bytes for each number; for an array, it has the
+address of its data and its shape. The return value is nonzero if the kernel raised an exception.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import numpy as np
 from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.columns.kernel.signatures import Kind, kinds_of
 
-#: The library, and the one that checks the bounds of arrays, which only tools make; and, where the first
-#: could not be built, why not.
+#: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
+#: file with the reason.
 LIBRARY, CHECKED, REASON = (
     Path(__file__).with_name(name) for name in ("libkernels.so", "libkernels-checked.so", "libkernels.txt")
 )
 
-#: How the numbers of the record are packed, by the kind of their type.
+#: Formats of the numbers in the record, by kind of type.
 _NUMBERS = {"b": "?7x", "i": "q", "u": "Q", "f": "d"}
 
-#: Kinds of numbers that Python's and NumPy's types are, and which of them a parameter takes.
+#: Kinds of Python and NumPy number types, and the kinds that a parameter accepts.
 _PYTHON = {bool: "b", int: "i", float: "f"}
 _TAKEN = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}
 
@@ -39,15 +39,15 @@ class Row(NamedTuple):
     Attributes
     ----------
     name : str
-        Its module and name.
+        Module and name.
     signature : str
         Types of its arguments, see `columns.kernel.signatures`.
     entry : str
-        Its symbol, without the number of the level.
+        Symbol, without the processor level.
     fingerprint : str
-        What the code was made of, see `compile.fingerprint`; empty where nobody edits it.
+        Digest of the source, see `compile.fingerprint`; empty in an installed package.
     result : str
-        The values that a call gives, each as `struct` calls its type; `1` before a single one.
+        The returned values, as `struct` formats; preceded by `1` for a single value.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Library:
     Raises
     ------
     OSError
-        It is not there, or is for other machines.
+        The file does not exist, or is for another platform.
     """
 
     def __init__(self, path: Path) -> None:
@@ -80,7 +80,7 @@ class Library:
         self.rows = {row.name: row for row in (Row(*line.split("\t")) for line in table.splitlines())}
 
     def kernel(self, name: str) -> MachineCode:
-        """A kernel of the library; KeyError if it has no such one."""
+        """A kernel of the library; KeyError if it does not contain it."""
         row = self.rows[name]
         entry = self._library[f"{row.entry}_{self._level}"]
         entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
@@ -89,7 +89,7 @@ class Library:
 
 @cache
 def library(path: Path) -> Library | OSError:
-    """The library of a file, loaded once, or why there is none."""
+    """The library in a file, loaded once, or the reason why it is not available."""
     try:
         return Library(path)
     except OSError as error:
@@ -99,14 +99,14 @@ def library(path: Path) -> Library | OSError:
 
 
 class MachineCode:
-    """A compiled kernel, called like the function that it is made of.
+    """A compiled kernel, called like the function it was compiled from.
 
     Raises
     ------
     TypeError
-        In a call: an argument of a type that the kernel is not compiled for.
+        On a call: an argument has a type that the kernel is not compiled for.
     OverflowError
-        In a call: an integer that is too large for its type.
+        On a call: an integer is too large for its type.
     """
 
     def __init__(self, row: Row, entry: Any) -> None:
@@ -114,7 +114,7 @@ class MachineCode:
         self._kinds = kinds_of(row.signature)
         slots = "".join("P" + "q" * one.ndim if one.ndim else _NUMBERS[one.dtype[0]] for one in self._kinds)
         self._call = _caller(entry, slots, row.result, row.name)
-        #: Argument types of earlier calls, which fit.
+        #: Argument types already accepted.
         self._known: set[tuple[Any, ...]] = set()
 
     def __call__(self, *arguments: Any) -> Any:
@@ -141,15 +141,15 @@ class MachineCode:
             raise OverflowError(message) from error
 
     def _with_copies(self, arguments: tuple[Any, ...]) -> Any:
-        """Call with arrays in one piece for those that are not; what is written goes where it belongs."""
-        scattered = {place: one for place, one in enumerate(arguments) if _is_scattered(one)}
-        copies = {place: np.array(one, order="C") for place, one in scattered.items()}
-        for place, one in scattered.items():
-            copies[place].flags.writeable = one.flags.writeable
-        result = self(*(copies.get(place, one) for place, one in enumerate(arguments)))
-        for place, one in scattered.items():
+        """Call with contiguous copies of non-contiguous arrays; outputs are copied back."""
+        scattered = {number: one for number, one in enumerate(arguments) if _is_scattered(one)}
+        copies = {number: np.array(one, order="C") for number, one in scattered.items()}
+        for number, one in scattered.items():
+            copies[number].flags.writeable = one.flags.writeable
+        result = self(*(copies.get(number, one) for number, one in enumerate(arguments)))
+        for number, one in scattered.items():
             if one.flags.writeable:
-                one[...] = copies[place]
+                one[...] = copies[number]
         return result
 
     def _check(self, arguments: tuple[Any, ...]) -> None:
@@ -165,12 +165,12 @@ class MachineCode:
 
 
 def _is_scattered(one: Any) -> bool:
-    """Whether an array does not lie in one piece, which machine code goes by."""
+    """Whether an array is not contiguous, which machine code requires."""
     return isinstance(one, np.ndarray) and one.ndim > 0 and not (one.flags.c_contiguous and one.flags.aligned)
 
 
 def _mismatch(one: Any, kind: Kind) -> str:
-    """What is wrong with an argument; empty if nothing is."""
+    """Why an argument does not match; empty if it does."""
     if not isinstance(one, np.ndarray):
         found = one.dtype.kind if isinstance(one, np.generic) else _PYTHON.get(type(one), "")
         is_match = not kind.ndim and found and found in _TAKEN[kind.dtype[0]]
@@ -184,12 +184,12 @@ def _caller(entry: Any, slots: str, result: str, name: str) -> Callable[[list[An
     pack = struct.Struct("@" + slots).pack
     values_of = struct.Struct("@" + result)
     room = ctypes.c_char * max(values_of.size, 16)
-    # ctypes lets other threads run meanwhile.
+    # ctypes releases the GIL during the call.
     nowhere = room()
 
     def check(status: int) -> None:
         if status:
-            raise RuntimeError(f"{name} raised an exception, of which machine code gives a number: {status}")
+            raise RuntimeError(f"{name} raised an exception; machine code reports only its number: {status}")
 
     def call(values: list[Any]) -> Any:
         found = room()
@@ -214,7 +214,7 @@ _HEAD, _number_at = object.__basicsize__, ctypes.c_size_t.from_address
 
 
 def _first_field(array: Array) -> int:
-    """The address of an array's data, which NumPy's ABI has first after the head of the object."""
+    """Address of an array's data, which NumPy's ABI stores directly after the object header."""
     return _number_at(id(array) + _HEAD).value
 
 

@@ -1,4 +1,4 @@
-"""How kernels are run: as machine code where it was built, or in one way, as tests ask for."""
+"""How kernels run: as machine code if available, or in a fixed mode for tests."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from enum import Enum
 
 from binlog_kaitai.errors import UsageError
 
-#: The environment variable that chooses; it is read once, when the first kernel is made.
+#: The environment variable that selects the mode; read when the first kernel is defined.
 VARIABLE = "BINLOG_KAITAI_KERNELS"
 
 
 class Mode(Enum):
-    """How kernels are run.
+    """How kernels run.
 
     AUTO
-        As machine code; where there is none, as plain Python, with a warning.
+        As machine code; if there is none, as plain Python, with a warning.
     PYTHON
         As plain Python.
     COMPILED
-        As machine code; where there is none, that is an error.
+        As machine code; an error if there is none.
     CHECKED
-        As machine code that checks the bounds of arrays: a read or write outside is an error. Tools build it.
+        As machine code with array bounds checks, which raise an error. Built only by tools.
     """
 
     AUTO = "auto"

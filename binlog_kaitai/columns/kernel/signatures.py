@@ -1,8 +1,8 @@
-"""The types that kernels are compiled for: there is no other machine code of them.
+"""The argument types that kernels are compiled for.
 
-A kernel that Python code calls is in the table; one that only other kernels call need not be. An array is its
-dtype and ``[]``, or ``[,]`` with two dimensions, and ``*`` where the kernel writes into it; a number is the
-dtype alone. Arrays are contiguous. An integer is `i8` unless the kernel needs another.
+The table contains the kernels called from Python; others need no entry. An array is written as its dtype and
+``[]``, or ``[,]`` for two dimensions, with ``*`` if the kernel writes to it; a number is the dtype alone.
+Arrays are contiguous. Integers are `i8` unless the kernel needs another type.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """The type of an argument: its dtype, dimensions (0 is a number), and whether the kernel writes to it."""
+    """Type of an argument: its dtype, dimensions (0 for a number), and whether the kernel writes to it."""
 
     dtype: str
     ndim: int
@@ -19,7 +19,7 @@ class Kind(NamedTuple):
 
 
 def kinds_of(signature: str) -> list[Kind]:
-    """The types of the arguments, in their order."""
+    """The types of the arguments, in order."""
     return [_kind(word) for word in signature.split()]
 
 
@@ -170,7 +170,7 @@ _TABLE = {
     },
 }
 
-#: The types of each kernel's arguments, by its module and name.
+#: Argument types of each kernel, by module and name.
 SIGNATURES = {
     f"{module}.{name}": types for module, kernels in _TABLE.items() for name, types in kernels.items()
 }

@@ -1,4 +1,4 @@
-"""The kernels that write lines of text; see `kernels` and `compile`."""
+"""Kernels that write lines of text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.text.hexdump import put_hexdump
 
-#: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool; bytes of
-#: either as they are; a number of 32 bits in hexadecimal; a number with six digits; bytes in hexadecimal.
+#: Kinds of pieces of a line: bytes of the pool; a number; text from the block or the pool; raw bytes from
+#: either; a 32-bit number in hexadecimal; a number with six digits; bytes in hexadecimal.
 CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION, HEXDUMP = 0, 1, 2, 3, 4, 5, 6
 
-# An unsigned index cannot count from the end, which Numba would look for; so what is added to one is, too.
+# With signed indexes, Numba would generate code for negative ones; increments are therefore unsigned, too.
 _1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(number) for number in range(1, 9))
 _TEN, _HUNDRED, _THOUSAND, _TO_FOUR = (np.uint64(number) for number in (10, 100, 1000, 10_000))
 
@@ -25,13 +25,13 @@ _PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode()
 @kernel
 @inlined
 def copy(source: Bytes, start: int, length: int, out: Bytes, at: int) -> None:
-    """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
+    """Copy bytes to `out` within bounds; the sixteen bytes after them may be overwritten."""
     done = np.uint64(0)
     from_, to, count = np.uint64(start), np.uint64(at), np.uint64(length)
-    # So far whole steps stay inside both arrays.
+    # As long as full steps stay inside both arrays.
     last = np.int64(min(source.shape[0] - start, out.shape[0] - at)) - 16
     while done < count and np.int64(done) <= last:
-        # All loads before all stores: that makes two vector instructions of it.
+        # All loads before all stores, which compiles to two vector instructions.
         a, b = from_ + done, to + done
         b0, b1, b2, b3 = source[a], source[a + _1], source[a + _2], source[a + _3]
         b4, b5, b6, b7 = source[a + _4], source[a + _5], source[a + _6], source[a + _7]
@@ -53,7 +53,7 @@ def copy(source: Bytes, start: int, length: int, out: Bytes, at: int) -> None:
 def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
     """Copy the ranges to `out`, one behind the other, and note where each begins, and the last ends.
 
-    What lies outside `data` is taken for zeros. `out` must have room for all lengths, and none be negative.
+    Bytes outside `data` are read as zeros. `out` must have room for all lengths, which must not be negative.
     """
     at = 0
     for index in range(starts.shape[0]):
@@ -72,7 +72,7 @@ def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: By
 
 @kernel
 def join_chosen(data: Bytes, starts: Ints, lengths: Ints, choices: Ints, offsets: Array, out: Bytes) -> None:
-    """As `join_ranges`, of the ranges that are chosen, by number; of what is not there nothing is copied."""
+    """Like `join_ranges`, for ranges selected by number; numbers without a range copy nothing."""
     at = 0
     for index in range(choices.shape[0]):
         offsets[index] = at
@@ -89,7 +89,7 @@ def join_chosen(data: Bytes, starts: Ints, lengths: Ints, choices: Ints, offsets
 
 @kernel
 def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: Bools) -> None:
-    """Whether each range lies inside `data` and has only bytes that the 256 truth values `is_clean` allow."""
+    """Whether each range is inside `data` and contains only bytes allowed by the 256 flags `is_clean`."""
     for index in range(starts.shape[0]):
         start = starts[index]
         length = lengths[index]
@@ -103,7 +103,7 @@ def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: B
 
 @kernel
 def put_number(value: Any, out: Bytes, at: Any) -> Any:
-    """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; gives the end."""
+    """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; returns the end."""
     begin = np.uint64(at)
     if value < 0:
         value = -value
@@ -118,21 +118,21 @@ def put_number(value: Any, out: Bytes, at: Any) -> Any:
         digits += _2 if rest < _THOUSAND else _3
     elif rest >= _TEN:
         digits += _1
-    place = begin + digits
-    # By four digits: each division waits for the one before.
+    offset = begin + digits
+    # Four digits at a time, because each division depends on the previous one.
     while value >= _TO_FOUR:
         four = value % _TO_FOUR
         value //= _TO_FOUR
         high, low = _2 * (four // _HUNDRED), _2 * (four % _HUNDRED)
-        place -= _4
-        out[place + _3], out[place + _2] = _PAIRS[low + _1], _PAIRS[low]
-        out[place + _1], out[place] = _PAIRS[high + _1], _PAIRS[high]
+        offset -= _4
+        out[offset + _3], out[offset + _2] = _PAIRS[low + _1], _PAIRS[low]
+        out[offset + _1], out[offset] = _PAIRS[high + _1], _PAIRS[high]
     if value >= _HUNDRED:
         pair = _2 * (value % _HUNDRED)
         value //= _HUNDRED
-        place -= _2
-        out[place + _1] = _PAIRS[pair + _1]
-        out[place] = _PAIRS[pair]
+        offset -= _2
+        out[offset + _1] = _PAIRS[pair + _1]
+        out[offset] = _PAIRS[pair]
     if value >= _TEN:
         out[begin + _1] = _PAIRS[_2 * value + _1]
         out[begin] = _PAIRS[_2 * value]
@@ -155,32 +155,32 @@ def assemble(
     out: Bytes,
     ends: Ints,
 ) -> Any:
-    """Write one line for each event, piece after piece.
+    """Write one line per event, piece by piece.
 
     Parameters
     ----------
     data, pool
-        The block, and bytes made for it.
+        The block, and additional bytes.
     events, programs, rows
-        For each line its event's number in the block, the program that writes it, and its row in the columns
-        of that program.
+        For each line, its event's number in the block, its program, and its row in the columns of that
+        program.
     limits
-        Program `p` has the pieces `limits[p]` up to `limits[p + 1]`.
+        Program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
     pieces : int64 array of shape (n, 3)
-        Kind, then for CONSTANT place in the pool and length; for the others the place of the column in
-        `first` and `second`, and 1 where its row is the number of the event rather than of `rows`.
+        Kind; then for CONSTANT, offset in the pool and length, else the index of the column in `first` and
+        `second`, and 1 if its rows are numbered like the events of the block instead of by `rows`.
     first, second : int64 arrays
-        A number stands in `first`, with 0 in `second`. Text has its place in the block and its length, and
-        is put in quotes, BYTES are not; with the place `-p - 1` the bytes at `p` in the pool are taken as
-        they are. So is a number whose `second` is not 0, by place in the pool and length. HEXDUMP has two
-        entries a row: place and length of bytes; then their position, and the place in the pool of the style
-        (`text.hexdump`).
+        A number is in `first`, with 0 in `second`. Text has its offset in the block and its length, and is
+        quoted, but BYTES are not; an offset `-p - 1` refers to the bytes at `p` in the pool, which are copied
+        unchanged. So does a number whose `second` is not 0, with offset in the pool and length. HEXDUMP has
+        two entries per row: offset and length of the bytes; then their position, and the offset in the pool
+        of the style (`text.hexdump`).
     out, ends
-        Room for the lines; where each ends.
+        Output: the lines, and the end of each.
 
     Returns
     -------
-    Length of all lines; -1 if `out` is too small, -2 if a piece lies outside `data` or `pool`.
+    Length of all lines; -1 if `out` is too small, -2 if a piece is outside `data` or `pool`.
     """
     at = 0
     room = out.shape[0]

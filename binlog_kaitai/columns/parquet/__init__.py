@@ -1,1 +1,1 @@
-"""Logs as Parquet files."""
+"""Writes logs as Parquet files."""

@@ -1,8 +1,8 @@
-"""How the columns of a table are written as Parquet, by a look at its first rows.
+"""Chooses Parquet encodings for the columns of a table by sampling its first rows.
 
-Only what every reader of Parquet knows is used: pages of the first version, values plain or by a dictionary.
-A dictionary is tried for no column that would outgrow it: trying is the largest part of a writer's work, and
-the file is larger for it, since the dictionary that was begun stays in it.
+Only features that every Parquet reader supports are used: version 1 data pages, plain and dictionary
+encoding. Columns that would outgrow their dictionary get none: building a dictionary is the largest part of
+the writer's work, and an abandoned one stays in the file.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 
-#: Rows that are looked at, evenly spread.
+#: Number of rows in the sample, evenly spaced.
 _SAMPLE = 1 << 12
 
-#: A dictionary has at most one value for so many rows, and so many bytes, behind which Parquet gives it up.
+#: Minimum number of rows per dictionary entry, and size in bytes at which Parquet abandons a dictionary.
 _ROWS_OF_VALUE, _DICTIONARY_BYTES = 8, 1 << 20
 
-#: Of texts that are longer on the average, in bytes, the least and the greatest are of no use to readers.
+#: Average length of texts, in bytes, above which minimum and maximum are of no use to readers.
 _LONG = 64
 
-#: Bytes of a page; values that are encoded between two looks at the size of a page.
+#: Page size in bytes, and number of values encoded between two checks of the page size.
 _PAGE, _LEAST_VALUES, _MOST_VALUES = 1 << 20, 64, 1 << 14
 
-#: Pages are counted by bytes alone: zstd finds more in larger ones.
+#: Pages are limited by bytes alone, because zstd compresses larger pages better.
 _PAGE_ROWS = 1 << 20
 
-#: Their texts do not stand in the order of what they mean.
+#: Types whose values as text do not sort by meaning.
 _UNORDERED = {"_gtid"}
 
 
 def parquet_options(table: pa.Table) -> dict[str, Any]:
-    """What `pyarrow.parquet.ParquetWriter` is to be told for a table that begins with these rows."""
+    """Options of `pyarrow.parquet.ParquetWriter` for a table that begins with these rows."""
     offsets = pa.array(np.arange(0, len(table), max(1, len(table) // _SAMPLE)))
     with_dictionary, with_statistics, widest = set(), set(), 1.0
     for name, column in zip(table.column_names, table.columns, strict=True):
         width = _width(column)
         widest = max(widest, width)
-        # Values that are longer than a dictionary are not looked at.
+        # Values longer than a dictionary are not sampled.
         if width <= _DICTIONARY_BYTES and _pays(_distinct(column, offsets), width, len(table)):
             with_dictionary.add(name)
         if name not in _UNORDERED and (width <= _LONG or pa.types.is_dictionary(column.type)):
@@ -56,9 +56,9 @@ def parquet_options(table: pa.Table) -> dict[str, Any]:
 
 
 def with_one_dictionary(table: pa.Table, options: dict[str, Any]) -> pa.Table:
-    """The table, with one dictionary for all batches in columns that are written with one.
+    """The table with a single dictionary across batches, for dictionary-encoded columns.
 
-    Where dictionaries differ, Parquet writes the values of all batches but the first plainly.
+    If dictionaries differ between batches, Parquet writes the values of all but the first batch as plain.
     """
     for at, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type) and field.name in options["use_dictionary"]:
@@ -71,7 +71,7 @@ def _pays(distinct: float, width: float, rows: int) -> bool:
 
 
 def _width(column: pa.ChunkedArray) -> float:
-    """Bytes of a value, on the average."""
+    """Average size of a value in bytes."""
     if pa.types.is_dictionary(column.type):
         values = [chunk.dictionary for chunk in column.chunks]
         size, count = sum(one.nbytes for one in values), sum(map(len, values))
@@ -81,13 +81,13 @@ def _width(column: pa.ChunkedArray) -> float:
 
 
 def _distinct(column: pa.ChunkedArray, offsets: pa.Array) -> float:
-    """How many distinct values the column has, about."""
+    """Approximate number of distinct values in the column."""
     if pa.types.is_dictionary(column.type):
         return sum(len(chunk.dictionary) for chunk in column.chunks)
     try:
         counts = pc.value_counts(column.take(offsets)).field("counts").to_numpy()
     except pa.ArrowNotImplementedError:  # lists
         return len(column)
-    # Chao's estimate: those that were met once only, and twice, tell how many were not met.
+    # Chao's estimate: the numbers of values seen once and twice indicate how many were not seen.
     once, twice = int((counts == 1).sum()), int((counts == 2).sum())
     return len(counts) + once * (once - 1) / (2 * (twice + 1))

@@ -1,4 +1,4 @@
-"""A log as a folder of Parquet files: events, transactions, and the changes of each table."""
+"""Writes a log as a folder of Parquet files: events, transactions, and the changes of each table."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from binlog_kaitai.columns.views.change_batches import table_batches_of
 from binlog_kaitai.columns.views.change_schemas import exported_schema
 from binlog_kaitai.errors import writing_to
 
-#: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.
+#: Target rows and bytes of a row group; limit for the bytes of all tables waiting to be written.
 _GROUP_ROWS, _GROUP_BYTES, _ALL_BYTES = 1 << 19, 32 << 20, 96 << 20
 
-#: Tables that are open at a time; the one longest unused is closed, and goes on in a new file.
+#: Maximum number of open tables; the least recently used one is closed, and continues in a new file.
 _MAX_OPEN = 128
 
-#: What some file system, or a URL, has no names with, and the point between the names; written as in a URL.
+#: Characters that are invalid in names on some file systems or in URLs, and the separating dot; percent-
+#: encoded.
 _UNFIT = re.compile(r'[%./\\:*?#"<>|\x00-\x1f\ud800-\udfff]')
 
-#: Bytes of the longest name that file systems have, and of the digest that stands for what is cut off.
+#: Maximum length of a file name in bytes, and length of the digest that replaces the excess.
 _LONGEST, _DIGEST = 255, 8
 
 
 class PartWriter:
-    """Parquet files of one folder, one behind the other: a new one where the columns change.
+    """Consecutive Parquet files of a folder; a new one is started when the columns change.
 
     Parameters
     ----------
     stores_schema
-        The files also tell the types that only Arrow knows.
+        Store the Arrow schema in the files, for types that only Arrow has.
 
     Attributes
     ----------
     rows : int
-        How many rows have been written or wait for it.
+        Number of rows written or waiting to be written.
     waiting : int
-        Bytes of the batches that wait.
+        Size in bytes of the waiting batches.
     """
 
     def __init__(self, folder: Path, *, stores_schema: bool = True) -> None:
@@ -55,7 +56,7 @@ class PartWriter:
         self._options: dict[str, Any] = {}
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Take a batch, to be written with others."""
+        """Add a batch, to be written with others."""
         if self._schema is not None and batch.schema != self._schema:
             self.close()
         self._schema = batch.schema
@@ -66,7 +67,7 @@ class PartWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits as a row group."""
+        """Write the waiting batches as a row group."""
         if not self._batches:
             return
         table = pa.Table.from_batches(self._batches)
@@ -82,7 +83,7 @@ class PartWriter:
         self._batches, self.waiting = [], 0
 
     def close(self) -> None:
-        """Write what waits and end the file."""
+        """Write the waiting batches and close the file."""
         self.flush()
         if self._writer is not None:
             writer, self._writer = self._writer, None
@@ -97,9 +98,9 @@ class PartWriter:
 
 
 def write_view(batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None) -> int:
-    """Write record batches of one schema into a folder; gives the number of rows.
+    """Write record batches of one schema into a folder; returns the number of rows.
 
-    `counts` gets it by the folder's name, also where this raises.
+    `counts` receives the number by folder name, also if an error is raised.
     """
     writer = PartWriter(folder)
     try:
@@ -115,14 +116,14 @@ def write_view(batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str
 def write_changes(
     pages: RowsPages, folder: Path, *, zero_dates: str = "null", counts: dict[str, int] | None = None
 ) -> dict[str, int]:
-    """Write the changes of each table into its own folder, ``schema.table``.
+    """Write the changes of each table into a folder of its own, ``schema.table``.
 
-    A file has the columns that the table had at the time; Parquet readers put the files of a folder
-    together by the columns' names.
+    Each file has the columns that the table had at the time; Parquet readers merge the files of a folder by
+    column name.
 
     Returns
     -------
-    Number of row images by table; they are put into `counts`, also where this raises.
+    Number of row images by table; `counts` receives them, also if an error is raised.
     """
     writers: dict[str, PartWriter] = {}
     counts = {} if counts is None else counts
@@ -131,7 +132,7 @@ def write_changes(
             for table, batch in table_batches_of(page, exported_schema, zero_dates):
                 name = folder_name(table.key)
                 writer = writers.pop(name, None) or PartWriter(folder / name)
-                writers[name] = writer  # the last one is the newest used
+                writers[name] = writer  # the last entry is the most recently used
                 writer.write(batch)
                 counts[name] = counts.get(name, 0) + batch.num_rows
             _bound(writers)
@@ -150,9 +151,9 @@ def _bound(writers: dict[str, PartWriter]) -> None:
 
 
 def folder_name(key: tuple[str, str]) -> str:
-    """The folder of a table, by its schema and name: always one name, and another for each table.
+    """Folder name of a table, unique for each schema and name.
 
-    One that is too long for a file system is cut, and ends with ``%~`` and a digest, which no other one does.
+    A name that is too long is truncated and ends with ``%~`` and a digest, which no other name has.
     """
     name = ".".join(_UNFIT.sub(_quoted, part) for part in key)
     data = name.encode()

@@ -1,11 +1,11 @@
-"""Rows of many events at a time, into Arrow columns.
+"""Decodes the rows of many events at a time into Arrow columns.
 
 Strategy
 --------
-1. Rows events that refer to table maps of the same content are taken together (`tables`, `images`).
-2. A kernel walks their images by a program that says how long each column's values are (`widths`, `walk`),
-   and notes where each value begins.
-3. Each column is made from these places by the kernels of its type (`builders` and the modules of kernels).
-4. A value that no kernel makes is made by the reader's functions, each distinct one once (`cells`). An event
-   that does not follow its table map is the reader's to refuse.
+1. Rows events whose table maps have the same content are processed together (`tables`, `images`).
+2. A kernel walks their images with a program of value lengths by column (`widths`, `walk`) and records the
+   offset of each value.
+3. Kernels for its type build each column from these offsets (`builders` and the kernel modules).
+4. Values without a kernel are decoded by the event reader's functions, each distinct value once (`cells`).
+   The event reader also reports events that contradict their table map.
 """

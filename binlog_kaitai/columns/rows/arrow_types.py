@@ -1,4 +1,4 @@
-"""Arrow types from the names that the table of column types has for them, and values made to fit them."""
+"""Arrow types of columns, from the table of column types, and casts to them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 
 
 def arrow_type(column: Column, zero_dates: str = "null") -> Any:
-    """The Arrow type of a column; that of nulls where the column can have no value.
+    """Arrow type of a column; the null type if no value of the column can be decoded.
 
     Parameters
     ----------
     zero_dates
-        With ``"text"`` dates and times with a date are text.
+        With ``"text"``, types with a date become strings.
     """
     try:
         found = _type(kind_of(column).arrow(column))
     except GrammarError:
-        return pa.null()  # reading a row says what is wrong, and where
+        return pa.null()  # decoding a row raises the error, with its position
     is_date = pa.types.is_date(found) or pa.types.is_timestamp(found)
     return pa.string() if is_date and zero_dates == "text" else found
 
@@ -49,12 +49,12 @@ def _type(name: str) -> Any:
 def of_numbers(values: Array, kind: pa.DataType | None = None, valid: NDArray[np.bool_] | None = None) -> Any:
     """An Arrow array of a NumPy array, without a copy; of another type that has its values so.
 
-    `pyarrow.array` looks whether an array is one of pandas or of `numpy.ma`, and imports them for that.
+    Used instead of `pyarrow.array`, which imports pandas and `numpy.ma` to recognize their arrays.
 
     Parameters
     ----------
     valid : bool array or None
-        Which values are there, if not all.
+        Which values are valid; None if all are.
     """
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     kind = kind or pa.from_numpy_dtype(values.dtype)
@@ -62,14 +62,14 @@ def of_numbers(values: Array, kind: pa.DataType | None = None, valid: NDArray[np
 
 
 def cast(array: Any, kind: pa.DataType) -> Any:
-    """The same values in another type; numbers as text as the servers print them.
+    """The same values as another type; numbers as strings in the format of the servers.
 
     Raises
     ------
     pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError
-        A value has no place in it.
+        A value is not representable.
     """
     if pa.types.is_decimal(array.type) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        # Arrow writes 0E-30.
+        # Arrow prints 0E-30.
         return pa.array([None if value is None else f"{value:f}" for value in array.to_pylist()], kind)
     return array.cast(kind)

@@ -1,4 +1,4 @@
-"""Arrow arrays out of the places of values: those that kernels read, together; the others by the reader."""
+"""Builds Arrow arrays from the offsets of values: together where kernels exist, else by the event reader."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from binlog_kaitai.values.schema import Column
 
 
 class Builder(NamedTuple):
-    """How the array of a column is made.
+    """How the array of a type of column is built.
 
     Attributes
     ----------
     way : callable or None
-        How the values are read, given the cells and the Arrow type; None, or without one, by `make`.
+        Returns how kernels read the values, given the cells and the Arrow type; without it, or if it returns
+        None, `make` reads them.
     make : callable
-        The array, given the cells, the Arrow type, the values and what becomes of dates that no calendar has.
+        Makes the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
     """
 
     way: Callable[[Cells, Any], Way | None] | None
@@ -40,19 +41,19 @@ class Builder(NamedTuple):
 
 
 def build(cells: Cells, zero_dates: str = "null") -> Any:
-    """The values of a column as an Arrow array of the column's type.
+    """The values of a column as an Arrow array.
 
     Raises
     ------
     CellError
-        A value is none, or a zero date where `zero_dates` is ``"error"``.
+        A value is invalid, or a zero date where `zero_dates` is ``"error"``.
     """
     (array,) = build_all([cells], zero_dates)
     return array
 
 
 def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[Any]:
-    """The values of some columns of the same rows, column by column, as `build` makes them."""
+    """The values of several columns of the same rows, each as `build` makes it."""
     kinds = [_kind(cells, zero_dates) for cells in columns]
     builders = [_builder(cells, kind) for cells, kind in zip(columns, kinds, strict=True)]
     found = [
@@ -78,7 +79,7 @@ def _builder(cells: Cells, kind: Any) -> Builder:
 
 
 def by_reader(cells: Cells, kind: Any, zero_dates: str = "null") -> Any:
-    """The values made by the reader."""
+    """Values decoded by the event reader."""
     column = cells.column
 
     def convert(value: Any) -> Any:
@@ -88,9 +89,9 @@ def by_reader(cells: Cells, kind: Any, zero_dates: str = "null") -> Any:
 
 
 def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null") -> Any:
-    """A value of the reader as PyArrow takes it for an Arrow type.
+    """Convert a value of the event reader to what PyArrow accepts for an Arrow type.
 
-    Bytes that are no text of a text column are escaped.
+    Bytes that are invalid in the column's character set are escaped.
 
     Raises
     ------
@@ -146,8 +147,8 @@ def _decimal(cells: Cells, kind: Any) -> Way:
 
 def _decimals(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     if values.invalid:
-        cells.by_reader(np.arange(len(cells)))  # says what is wrong
-        raise AssertionError("digits that only the reader can read")
+        cells.by_reader(np.arange(len(cells)))  # raises the error of the first invalid value
+        raise AssertionError("digits that only the event reader can decode")
     return values.array(kind, len(cells))
 
 
@@ -158,7 +159,7 @@ def _choice(cells: Cells, kind: Any) -> Way | None:
 
 
 def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
-    """ENUM and SET: each distinct number is looked up once."""
+    """ENUM and SET; each distinct number is looked up once."""
     if pa.types.is_string(kind):
         return choices.texts(cells, kind, values)
     assert values is not None
@@ -176,8 +177,8 @@ def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
         return found
     states = values.states
     if (rows := np.flatnonzero(states == WRONG)).size:
-        cells.by_reader(rows)  # says what is wrong
-        raise AssertionError("a time that only the reader can read")
+        cells.by_reader(rows)  # raises the error of the first invalid value
+        raise AssertionError("a time that only the event reader can decode")
     rows = np.flatnonzero(states == ZERO)
     if zero_dates == "error":
         row = rows[:1]

@@ -1,4 +1,4 @@
-"""The values of one column, as places in an array; and how the reader makes what no kernel does."""
+"""The values of a column as offsets into an array, and decoding by the event reader as a fallback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CellError(Exception):
-    """A value is none: number of its row, and why."""
+    """An invalid value, with the number of its row and the error."""
 
     def __init__(self, row: int, error: BinlogError) -> None:
         super().__init__(str(error))
@@ -37,9 +37,9 @@ class Cells:
     Attributes
     ----------
     data : uint8 array
-        What the values lie in.
+        Contains the values.
     starts : int64 array
-        Where each begins, with the length in front of it; negative where there is none.
+        Offset of each value, including its length prefix; negative for no value.
     """
 
     def __init__(self, table: Table, column: Column, data: Bytes, starts: Ints) -> None:
@@ -54,11 +54,11 @@ class Cells:
 
     @classmethod
     def of(cls, table: Table, column: Column, found: Found) -> Cells:
-        """Those of rows that the walk has found."""
+        """The cells of rows found by the walk."""
         return cls(table, column, found.data, found.starts[column.index])
 
     def part(self, rows: Any) -> Cells:
-        """The values of some rows."""
+        """The cells of the given rows."""
         return Cells(self.table, self.column, self.data, self.starts[rows])
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class Cells:
 
     @property
     def valid(self) -> Any:
-        """Which values are there, as a bool array."""
+        """Which rows have a value, as a bool array."""
         if self._valid is None:
             self._valid = self.starts >= 0
         return self._valid
@@ -76,7 +76,7 @@ class Cells:
         return kernel.run(self.data, self.starts, *arguments)
 
     def sizes(self, rows: Ints) -> Any:
-        """Length of the values of some rows, with the length in front; 0 where there is none."""
+        """Length of the values of the given rows, including length prefixes; 0 for no value."""
         starts = self.starts[rows]
         if not self.width.prefix:
             return np.where(starts >= 0, self.width.fixed, 0)
@@ -86,7 +86,7 @@ class Cells:
         return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
 
     def raw(self, rows: Ints) -> list[bytes | None]:
-        """The bytes of the values of some rows, with the length in front; None where there is none."""
+        """Bytes of the values of the given rows, including length prefixes; None for no value."""
         sizes, starts = self.sizes(rows).tolist(), self.starts[rows].tolist()
         view = view_of(self.data)
         return [
@@ -100,7 +100,7 @@ class Cells:
         Raises
         ------
         CellError
-            A value is none.
+            A value is invalid.
         """
         made: dict[bytes | None, Any] = {None: None}
         found = []
@@ -120,5 +120,5 @@ class Cells:
             return value_of(cell, self.column)
         except GrammarError:
             raise
-        except Exception as error:  # generated code on hostile bytes: lazy parts of a value
+        except Exception as error:  # generated code raises various errors on invalid bytes
             raise GrammarError(f"cannot be read: {error}") from error

@@ -1,4 +1,4 @@
-"""Arrow arrays of the texts of ENUM and SET; what a number means is asked of the reader once for a table."""
+"""Arrow arrays of ENUM and SET texts; the event reader translates each number once per table."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.fused_columns import Values, Way
 from binlog_kaitai.columns.rows.string_kernels import copy_members
 
-#: Of numbers of so many bytes all that there can be are remembered.
+#: For numbers of up to this many bytes, all possible texts are cached.
 _SHORT = 2
 
-#: Behind the texts so many bytes are written to.
+#: Number of bytes after the texts that kernels may overwrite.
 _SLACK = 16
 
 
 class _Known:
-    """The texts of a column that have been asked for.
+    """Cached texts of a column.
 
     Attributes
     ----------
     numbers : int64 array
-        For each value the number of its text, -1 for none.
+        For each value, the number of its text; -1 if unknown.
     texts : uint8 array
-        One behind the other.
+        Texts without separators.
     limits : int64 array
-        Where each begins, and their end.
+        Start of each text, and the end of the last.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class _Known:
         self.limits = np.zeros(1, dtype=np.int64)
 
     def add(self, values: Ints, texts: list[str]) -> None:
-        """Put in values that are not there, rising, and their texts."""
+        """Add values that are not cached yet, in ascending order, with their texts."""
         room = max(len(self.numbers), int(values[-1]) + 1)
         numbers = np.full(room, -1, dtype=np.int64)
         numbers[: len(self.numbers)] = self.numbers
@@ -58,12 +58,12 @@ def _known(cells: Cells) -> _Known:
 
 
 def way(cells: Cells) -> Way | None:
-    """How the values are read; None where there are more than can be remembered."""
+    """How kernels read the values; None if there are too many to cache."""
     return Way(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
 
 
 def texts(cells: Cells, kind: pa.DataType, values: Values | None) -> Any:
-    """The texts, given what was read."""
+    """The column as an Arrow array, from the values read."""
     if values is None:
         return _by_value(cells, kind)
     known, count = _known(cells), len(cells)
@@ -75,7 +75,7 @@ def texts(cells: Cells, kind: pa.DataType, values: Values | None) -> Any:
         known.add(new.astype(np.int64), cells.by_reader(unknown[first]))
         positions = np.where(cells.valid, raw, 0).astype(np.int64)
         numbers = np.where(cells.valid, known.numbers[positions], -1).astype(np.int32, copy=False)
-    # The last one stands for no value.
+    # The last entry stands for no value.
     lengths = np.append(np.diff(known.limits), 0)
     offsets = np.zeros(count + 1, dtype=np.int32)
     np.cumsum(lengths[numbers], out=offsets[1:])

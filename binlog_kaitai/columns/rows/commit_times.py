@@ -1,4 +1,4 @@
-"""When the transaction that each event belongs to was committed, for a block at a time."""
+"""Commit time of each event's transaction, one block at a time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SECOND = 1_000_000
 
 
 class CommitTimes:
-    """Makes the column of commit times of one block after another of the same file.
+    """Computes the column of commit times for consecutive blocks of a file.
 
-    A GTID event of MySQL from 8.0.1 on has the time of the commit on the server where it was made. Elsewhere
-    it is the time in the header of the GTID event, and without GTID events that of the event itself.
+    Since MySQL 8.0.1, a GTID event contains the commit time on the originating server. In other logs, the
+    commit time is the header time of the GTID event, or, without GTID events, of the event itself.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class CommitTimes:
         return each_time(block, markers, *self.of_markers(block, markers))
 
     def of_markers(self, block: Block, markers: Markers) -> tuple[Any, int]:
-        """The time of each marker, and of what comes before the first; -1 where no GTID event tells."""
+        """Time of each marker, and the time before the first; -1 where no GTID event gives one."""
         times, before = np.full(len(markers.rows), -1, dtype=np.int64), self._last
         for kind in block.kinds:
             if kind in GTID_TYPES:
@@ -44,7 +44,7 @@ class CommitTimes:
 
 
 def each_time(block: Block, markers: Markers, times: Ints, before: int) -> Any:
-    """The time of each event, by those of the markers, or its own where there is none."""
+    """Time of each event, from the markers or else from its own header."""
     found = markers.spread(times, before)
     is_none = found < 0
     if is_none.any():
@@ -60,7 +60,7 @@ def _times(block: Block, kind: int, rows: Ints) -> Any:
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
         times = _own_or_immediate(body)
-        for index in np.flatnonzero(~body.fits).tolist():
+        for index in np.flatnonzero(~body.matches).tolist():
             times[index] = _tagged(block, int(rows[index]))
         return times
     if "has_commit_timestamps" not in body or not np.any(body["has_commit_timestamps"]):
@@ -68,7 +68,7 @@ def _times(block: Block, kind: int, rows: Ints) -> Any:
     times = _joined(body, "immediate")
     if np.any(has_original := body["has_original_commit_timestamp"]):
         times = np.where(has_original, _joined(body, "original"), times)
-    # The top bit tells that the original time follows.
+    # The top bit indicates that the original time follows.
     times &= (1 << 55) - 1
     has_any = body["has_commit_timestamps"] & (times > 0)
     return times if has_any.all() else np.where(has_any, times, _own(block, rows))
@@ -91,4 +91,4 @@ def _tagged(block: Block, row: int) -> int:
         body: Any = block.event(row).body
         return int(body.original_commit_timestamp or body.immediate_commit_timestamp)
     except (BinlogError, AttributeError, TypeError):
-        return -1  # an event that cannot be read is told as such
+        return -1  # an invalid event raises its error when it is decoded

@@ -1,4 +1,4 @@
-"""Counting rows: the walk over row images that notes nothing on its way."""
+"""Kernels that count rows: the walk over row images, without recording offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from binlog_kaitai.columns.kernel.decoders import (
     value_options,
 )
 
-#: In place of a count: the event does not follow its table map.
+#: Result for an event that contradicts its table map.
 MISMATCH_COUNT = -1
 
 
@@ -39,8 +39,8 @@ def count_rows(
 ) -> None:
     """Count the rows of each event; an update counts once.
 
-    Parameters are those of `walk.locate`, and it finds the same events wrong. `hop_limits`, `hops` and
-    `hop_prefixes` are the steps of a row without NULL, put together: so many bytes, then a length, if any.
+    The parameters are those of `walk.locate`, and the same events are rejected. `hop_limits`, `hops` and
+    `hop_prefixes` are merged steps for rows without NULL: a number of bytes, then a length prefix, if any.
     """
     for event in range(begins.shape[0]):
         program = programs[event]
@@ -80,7 +80,7 @@ def count_rows(
                 for bit in range((stop - step) >> 3):
                     nulls |= data[np.uint64(null_at + bit)]
                 if (stop - step) & 7:
-                    # Bits behind the last column may be set.
+                    # Bits after the last column may be set.
                     nulls |= data[np.uint64(at - 1)] & ((1 << ((stop - step) & 7)) - 1)
                 begin = step
                 if nulls == 0:
@@ -106,7 +106,7 @@ def count_rows(
 
 
 def hops_of(limits: Ints, sizes: Ints, prefixes: Ints) -> tuple[Any, Any, Any]:
-    """The steps of each image put together: limits as those of the steps, bytes, sizes of lengths."""
+    """Merge the steps of each image: limits as for the steps, byte counts, sizes of length prefixes."""
     hop_limits, hops, hop_prefixes = [0], list[int](), list[int]()
     bounds = limits.tolist()
     for begin, end in pairwise(bounds):

@@ -1,4 +1,4 @@
-"""The definitions of a table that logs have, found before any of its rows is read."""
+"""Finds the definitions of a table in logs before any of its rows is read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.sources.source import Source
 
-#: Of large events, each block takes longer than the few table maps in it.
+#: Block size. With large events, reading a block costs more than decoding its few table maps.
 _BLOCK_SIZE = 4 * BLOCK_SIZE
 
 
 def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
-    """Every definition of a table, ``schema.table``, in the order of the logs; some may come twice.
+    """Every definition of a table, ``schema.table``, in log order, possibly with duplicates.
 
-    Damage ends the search in a log: whoever reads the rows is told.
+    Damage ends the search in a log; it is reported when the rows are read.
     """
     definitions = SeriesDefinitions(ddl)
     nothing = np.zeros(0, dtype=np.int64)
@@ -32,7 +32,7 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
         seen: set[int] = set()
         try:
             with source.open() as stream:
-                # Checksums are left to whoever reads the rows.
+                # Checksums are verified when the rows are read.
                 reader = BlockReader.of_file(stream, source.name, block_size=_BLOCK_SIZE, leaves_checks=1)
                 for part in chain.from_iterable(map(expand, reader)):
                     if tables is None:
@@ -47,7 +47,7 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
 
 
 def is_readable_again(source: Source) -> bool:
-    """Whether a log gives the same bytes each time that it is opened; stdin and pipes do not."""
+    """Whether a log can be opened repeatedly; stdin and pipes cannot."""
     if source.path is None:
         return source.name == "<bytes>"
     return is_url(source.path) or os.path.isfile(source.path)

@@ -13,12 +13,12 @@ from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_docume
 from binlog_kaitai.columns.rows.string_kernels import measure
 from binlog_kaitai.columns.rows.strings import is_text
 
-#: Room for text, for each byte of documents and at least.
+#: Size of the output per byte of input, and minimum size.
 _RATIO, _LEAST = 2, 1 << 12
 
 
 def documents(cells: Cells, kind: pa.DataType) -> Any:
-    """JSON, as the server prints it."""
+    """JSON in the format of the server."""
     found, is_left = documents_and_rest(cells, kind)
     rows = np.flatnonzero(is_left)
     if not len(rows):
@@ -28,7 +28,7 @@ def documents(cells: Cells, kind: pa.DataType) -> Any:
 
 
 def documents_and_rest(cells: Cells, kind: pa.DataType) -> tuple[Any, Any]:
-    """JSON as far as the kernel makes it, and which documents are left to the reader, as a bool array."""
+    """JSON decoded by the kernel, and a bool array of the documents left to the event reader."""
     count, prefix = len(cells), cells.width.prefix
     offsets = np.zeros(count + 1, dtype=np.int64)
     size = int(cells.run(measure, prefix, 0, 0, offsets[1:]))
@@ -48,5 +48,5 @@ def documents_and_rest(cells: Cells, kind: pa.DataType) -> tuple[Any, Any]:
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:at])]
     found = pa.Array.from_buffers(kind, count, buffers)
     if not is_text(found):
-        is_left = valid  # bytes that are no UTF-8
+        is_left = valid  # invalid UTF-8
     return found, is_left

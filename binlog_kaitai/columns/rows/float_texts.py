@@ -1,4 +1,4 @@
-"""FLOAT and DOUBLE as text, where few digits do: kernels, and how a column goes through them."""
+"""FLOAT and DOUBLE as decimal text, for numbers with few digits."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: In place of an end: the number is made otherwise.
+#: Result instead of an end offset: the number needs the general algorithm.
 LEFT = -2
 
-#: No number takes more bytes.
+#: Maximum length of a number in bytes.
 NUMBER_ROOM = 40
 
 
 @kernel
 def put_digits(value: Any, least: int, out: Bytes, at: int) -> Any:
-    """A number, not negative, in decimal with at least so many digits; there must be room."""
+    """Write a non-negative number with at least `least` digits; the output must have room."""
     count = 1
     rest = value // 10
     while rest > 0:
@@ -38,8 +38,8 @@ def put_decimal(
 ) -> Any:
     """A number in decimal, if all its digits make less than `most` and it is not below `least`; else LEFT.
 
-    With `is_single` the digits must name it among those of four bytes only; with `is_bare` a whole number has
-    no point. There must be room.
+    With `is_single`, the digits only need to identify the number among 4-byte floats; with `is_bare`, whole
+    numbers get no decimal point. The output must have room.
     """
     size = abs(value)
     if size == 0.0:
@@ -52,7 +52,7 @@ def put_decimal(
         scaled = np.rint(size * scale)
         if scaled >= most:
             return LEFT
-        # Both are whole numbers that a double holds, so the division gives the double nearest to the text.
+        # Both operands are exact in a double, so the quotient is the double nearest to the text.
         near = scaled / scale
         if near == size or (is_single and np.float32(near) == np.float32(size)):
             if value < 0:
@@ -81,9 +81,9 @@ def put_floats(
     offsets: Ints,
     is_left: Bools,
 ) -> None:
-    """Numbers in decimal, see `put_decimal`; `out` has room for 40 bytes for each.
+    """Write numbers in decimal, see `put_decimal`; `out` needs 40 bytes per number.
 
-    `offsets` has one more than `values`. Numbers that are left are marked and have no text.
+    `offsets` has one more element than `values`. Numbers left out are flagged and have empty text.
     """
     at = np.int64(0)
     offsets[0] = 0
@@ -97,15 +97,16 @@ def put_floats(
 
 
 def float_texts(values: Any, valid: Any, *, is_bare: bool) -> tuple[Any, Any]:
-    """FLOAT or DOUBLE (by the type of `values`) in decimal, and which are left, as a bool array.
+    """FLOAT or DOUBLE (by the type of `values`) in decimal, and a bool array of the numbers left out.
 
-    These have exponents, more digits than surely name a number, or are none. An array of `pa.binary()`; what
-    is left, or not `valid`, has no text. With `is_bare` a whole number has no point.
+    Left out are numbers with exponents, with too many digits to be unambiguous, and NaN. Returns an array of
+    `pa.binary()`; entries left out or not `valid` are empty. With `is_bare`, whole numbers get no decimal
+    point.
     """
     is_single, count = values.dtype == np.float32, len(values)
     out, offsets = np.empty(NUMBER_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
     is_left = np.empty(count, dtype=np.bool_)
-    # Python, as JSON does, has exponents below this; and six digits name a FLOAT, fifteen a DOUBLE.
+    # Python and JSON use exponents below this. Six digits identify a FLOAT, fifteen a DOUBLE.
     limits = 1e-4, 1e6 if is_single else 1e15, is_single, is_bare
     put_floats.run(values.astype(np.float64), valid, *limits, out, offsets, is_left)
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out)]

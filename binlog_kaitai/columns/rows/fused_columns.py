@@ -1,4 +1,4 @@
-"""Columns read together, into memory as Arrow has it: their values, and which are there."""
+"""Reads several columns together into Arrow buffers: values and validity."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from binlog_kaitai.columns.rows.read_kernels import (
     read_columns,
 )
 
-#: Arrow would have buffers begin at a multiple of this.
+#: Alignment that Arrow recommends for buffers.
 _ALIGNMENT = 64
 
-#: Behind each column of strings so many bytes are written to.
+#: Number of bytes after each string column that kernels may overwrite.
 _SLACK = 16
 
 
 class Way(NamedTuple):
-    """How a column is read: see `read_kernels`.
+    """How a column is read, see `read_kernels`.
 
     Attributes
     ----------
     how : int
     item : int
-        Bytes of a value in Arrow; of an offset, for strings.
+        Size of a value in Arrow, or of an offset for strings, in bytes.
     number : int
-        The number more that `how` takes.
+        Additional parameter of `how`.
     more : int64 array
     """
 
@@ -61,13 +61,13 @@ class Values(NamedTuple):
     Attributes
     ----------
     valid, values : pyarrow.Buffer
-        Bits, None where all values are there; values, or offsets of strings.
+        Validity bits, None if all values are valid; values, or offsets of strings.
     data : pyarrow.Buffer or None
-        The bytes of strings.
+        Bytes of strings.
     states : uint8 array
-        Of each time what it is, see `time_kernels`; of other values nothing.
-    nulls, odd : int
-        How many values are not there; how many are none, or a date that no calendar has.
+        State of each time, see `time_kernels`; empty for other types.
+    nulls, invalid : int
+        Number of missing values; number of invalid values, including zero dates.
     """
 
     valid: Any
@@ -78,17 +78,17 @@ class Values(NamedTuple):
     invalid: int
 
     def array(self, kind: pa.DataType, count: int) -> Any:
-        """As an Arrow array of a type that has its values so."""
+        """An Arrow array of a type with this representation."""
         buffers = [self.valid, self.values] if self.data is None else [self.valid, self.values, self.data]
         return pa.Array.from_buffers(kind, count, buffers, self.nulls)
 
     def bytes_and_offsets(self) -> tuple[Any, Any]:
-        """Of strings, as uint8 and int32 arrays; there is one offset more than values."""
+        """Strings as uint8 and int32 arrays, with one more offset than values."""
         return np.frombuffer(self.data, dtype=np.uint8), np.frombuffer(self.values, dtype=np.int32)
 
 
 def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
-    """The values of some columns of the same rows."""
+    """The values of several columns of the same rows."""
     if not chosen:
         return
     count, data = len(chosen[0][0]), chosen[0][0].data
@@ -133,19 +133,19 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
 def _strings(
     data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, totals: Ints
 ) -> Iterator[Any]:
-    """The bytes of columns of strings, column by column."""
+    """Bytes of the string columns."""
     if not len(plan):
         return
     positions = np.concatenate(([0], np.cumsum(totals + _SLACK)))
     out = np.empty(int(positions[-1]), dtype=np.uint8)
     copy_columns.run(data, starts, count, plan, offsets, positions, out)
     memory = pa.py_buffer(out)
-    for place, total in zip(positions.tolist(), totals.tolist(), strict=False):
-        yield memory.slice(place, total)
+    for offset, total in zip(positions.tolist(), totals.tolist(), strict=False):
+        yield memory.slice(offset, total)
 
 
 def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:
-    """Arrays in one, without a copy where they are parts of one already; and where each begins."""
+    """Concatenate arrays, without a copy if they are slices of one array; also returns the start of each."""
     base = starts[0].base if starts else None
     if base is not None and all(one.base is base and one.flags.c_contiguous for one in starts):
         origin = base.__array_interface__["data"][0]
@@ -157,6 +157,6 @@ def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def contents(cells: Cells) -> tuple[Any, Any]:
-    """The bytes of all values without their lengths, one behind the other, and their offsets."""
+    """The bytes of all values without length prefixes, concatenated, and their offsets."""
     (values,) = read_together([(cells, Way(STRINGS, 4))])
     return values.bytes_and_offsets()

@@ -1,4 +1,4 @@
-"""Which of many numbers, or of many ranges of bytes, are the same."""
+"""Groups equal numbers and equal byte ranges."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import are_same, hash_ranges, same_ranges
 
-#: Of so few ranges the kernels are not worth their loading.
+#: With so few ranges, loading the kernels costs more than it saves.
 _FEW = 64
 
 
 def distinct(keys: Any) -> tuple[Any, Any]:
-    """Where each distinct number stands first, in the order of the numbers, and for each key which it is."""
+    """Index of the first occurrence of each distinct number, ascending, and the group of each key."""
     if len(keys) and (keys == keys[0]).all():
         return np.zeros(1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
@@ -27,7 +27,7 @@ def distinct_values(values: Array) -> Any:
 
 
 def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Any:
-    """For each range the number of the first one with the same bytes."""
+    """For each range, the number of the first range with the same bytes."""
     count, lengths = len(starts), ends - starts
     if count <= _FEW:
         return _group_by_bytes(data, starts, ends)

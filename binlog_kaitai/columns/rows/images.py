@@ -1,4 +1,4 @@
-"""The rows events of a block: where their images lie, which columns they have, and the walk over them."""
+"""The rows events of a block: location and columns of their images, and the walk over them."""
 
 from __future__ import annotations
 
@@ -23,46 +23,46 @@ from binlog_kaitai.errors import BinlogError, GrammarError
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"
 
-#: As much of compressed events is unpacked at a time, in bytes; one event may be larger.
+#: Size of decompressed events held at a time, in bytes; a single event may be larger.
 _ROOM = 16 << 20
 
 _NO_BYTES = np.zeros(0, dtype=np.uint8)
 
-#: Deflate makes nothing smaller than a thousandth of what it was.
+#: Deflate compresses by at most a factor of about 1000.
 _MOST_RATIO = 1032
 
-#: Rows that are made into one batch, and values, at most.
+#: Maximum number of rows and of values per batch.
 MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 
-#: Bytes of rows that are made into one batch, where events are as large as that.
+#: Size of rows per batch, in bytes, for very large events.
 _MAX_BYTES = 32 << 20
 
 
 class Program(NamedTuple):
-    """How the images of some events are laid out; see `walk.locate`."""
+    """Layout of the images of some events; see `walk.locate`."""
 
     which: int
     partial: int
-    counts: tuple[int, int]  # of the steps of either image
-    steps: Any  # int64 array of shape (n, 3): column, length, size of a length
+    counts: tuple[int, int]  # number of steps of each image
+    steps: Any  # int64 array of shape (n, 3): column, length, size of the length prefix
 
     def columns(self) -> tuple[list[int], list[int]]:
-        """The columns of the image before and of the one after."""
+        """Columns of the before image and of the after image."""
         found: list[int] = self.steps[:, 0].tolist()
         return found[: self.counts[0]], found[self.counts[0] :]
 
 
 class Images:
-    """The rows events of a block, in its order.
+    """The rows events of a block, in block order.
 
     Attributes
     ----------
     rows : int64 array
-        Their numbers in the block.
+        Event numbers in the block.
     tables : list of Table or BinlogError
-        The tables that they are about, or why that is not known.
+        The tables of the events, or the error that prevents decoding one.
     table_of : int64 array
-        The number of each event's table in `tables`; -1 where no table map is there.
+        Index of each event's table in `tables`; -1 if there is no table map.
     """
 
     def __init__(self, block: Block, tables: Tables) -> None:
@@ -81,18 +81,18 @@ class Images:
         return len(self.rows)
 
     def table(self, index: int) -> Table | BinlogError | None:
-        """The table of one event."""
+        """The table of an event."""
         number = int(self.table_of[index])
         return None if number < 0 else self.tables[number]
 
     def programs(self) -> tuple[list[Program | None], Any]:
-        """The distinct programs, None for events that fit none, and the number of each event's."""
+        """The distinct programs, None for events that match none, and the program number of each event."""
         if self._programs is None:
             self._programs, self._program_of = self._find_programs()
         return self._programs, self._program_of
 
     def divided(self, events: Any) -> Iterator[tuple[Any, bool]]:
-        """Runs of some events, and whether they have programs with whole values, as `walk` needs them."""
+        """Divide events into runs that `walk` can process, with a flag for programs with complete values."""
         programs, program_of = self.programs()
         takes = np.array([program is not None and program.partial < 0 for program in programs])
         is_taken = takes[program_of[events]]
@@ -107,16 +107,16 @@ class Images:
         keys = (
             (((self.table_of + 1) * count + before) * count + after) * 4 + part.which
         ) * 2 + part.is_partial
-        # An event with another number of columns can have the same bytes for its columns.
+        # Events with different column counts can have equal column bitmaps.
         widths = [len(table.schema.columns) if isinstance(table, Table) else -1 for table in self.tables]
-        fits = part.fits & (part.columns == np.array([*widths, -1], dtype=np.int64)[self.table_of])
-        keys = np.where(fits, keys, -1)
+        matches = part.matches & (part.columns == np.array([*widths, -1], dtype=np.int64)[self.table_of])
+        keys = np.where(matches, keys, -1)
         first, which = distinct(keys)
         return [self._program(index) for index in first.tolist()], which
 
     def _program(self, index: int) -> Program | None:
         part, table = self._part, self.table(index)
-        if not isinstance(table, Table) or table.widths is None or not part.fits[index]:
+        if not isinstance(table, Table) or table.widths is None or not part.matches[index]:
             return None
         if int(part.columns[index]) != len(table.widths):
             return None
@@ -144,7 +144,7 @@ class Images:
     def portions(self, chosen: Ints) -> Iterator[tuple[Any, Any, Any, Any]]:
         """Some of the events with their images unpacked: events, data, where images begin and end.
 
-        Images that cannot be unpacked end before they begin, which no kernel takes.
+        Images that cannot be decompressed get an end before their start, which kernels reject.
 
         Parameters
         ----------
@@ -172,16 +172,16 @@ class Images:
 
     @property
     def is_packed(self) -> Any:
-        """Which events have compressed images, a bool array."""
+        """Which events have compressed images, as a bool array."""
         return self._part.is_packed.astype(np.bool_)
 
     def unpacked(self) -> tuple[Any, Any]:
-        """Sizes of the images of each event, packed and unpacked; 0 where they are not, or nobody asked."""
+        """Compressed and decompressed sizes of the images of each event; 0 if uncompressed or not needed."""
         sizes = self._unpacked_sizes
         return np.where(sizes > 0, self._part.images_size, 0), sizes
 
     def _unpacked(self, index: int) -> Any:
-        """The images of one event as an array; None where they are damaged."""
+        """Images of one event as an array; None if they are damaged."""
         part = self._part
         start = int(part.images[index])
         data: bytes | None = bytes(self.block.data[start : start + int(part.images_size[index])])
@@ -192,7 +192,7 @@ class Images:
 
 
 def _unpack(data: bytes) -> bytes | None:
-    """What compressed images unpack to; None where they are damaged: the reader says how."""
+    """Decompressed images; None if they are damaged, which the event reader then reports."""
     try:
         packed = parse_compressed(data)
         size = packed.len_uncompressed
@@ -206,11 +206,11 @@ def _unpack(data: bytes) -> bytes | None:
 
 
 class _Part(NamedTuple):
-    """Columns of rows events, a row for each."""
+    """Columns of rows events, one row per event."""
 
     rows: Any
     ids: Any
-    fits: Any
+    matches: Any
     which: Any
     is_partial: Any
     is_packed: Any
@@ -239,14 +239,14 @@ class _Part(NamedTuple):
         images, images_size = body.ranges(name)
         is_write, is_update = flag("is_write"), flag("is_update")
         which = np.where(is_update != 0, 3, np.where(is_write != 0, 2, 1))
-        # Rows from before 5.1.16 have a record of the server's own, which has no extra data.
-        fits = body.fits & ("len_extra_data" in body)
-        if "extra_data" in body and (has_extra := fits & (body.ranges("extra_data")[1] > 0)).any():
-            fits &= ~has_extra | validator.accepts(block, kind, has_extra)
+        # Rows events from before 5.1.16 use another record, without extra data.
+        matches = body.matches & ("len_extra_data" in body)
+        if "extra_data" in body and (has_extra := matches & (body.ranges("extra_data")[1] > 0)).any():
+            matches &= ~has_extra | validator.accepts(block, kind, has_extra)
         return cls(
             rows,
             body.numbers(_ID).astype(np.int64),
-            fits,
+            matches,
             which,
             flag("is_partial_update"),
             np.full(count, name == _COMPRESSED),
@@ -261,7 +261,7 @@ class _Part(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[_Part]) -> _Part:
-        """Those of several types in the order of the log."""
+        """Merge the parts of several event types in log order."""
         if not parts:
             return cls(*(np.zeros(0, dtype=np.int64) for _ in cls._fields))
         columns = cls(*(np.concatenate(values) for values in zip(*parts, strict=True)))
@@ -270,37 +270,37 @@ class _Part(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Rows that the walk has found; see `walk.locate` for the arrays."""
+    """Rows found by the walk; see `walk.locate` for the arrays."""
 
     data: Any
     starts: Any
-    events: Any  # numbers of the events in `Images`
+    events: Any  # event numbers in `Images`
     numbers: Any
     changes: Any
     options: Any
 
     def part(self, begin: int, end: int) -> Found:
-        """Some of the rows."""
+        """A range of the rows."""
         return Found(self.data, self.starts[:, begin:end], *(values[begin:end] for values in self[2:]))
 
     def taken(self, rows: Any) -> Found:
-        """Some of the rows, by their numbers."""
+        """The given rows (row numbers)."""
         arrays = (values[rows] for values in self[2:])
         return Found(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
 
     def absent(self, names: Sequence[str]) -> Any:
-        """Of the names of all columns those that each image does not have; null where it has all."""
+        """Of all column names, those absent from each image; null if none is absent."""
         patterns, which = np.unique(self.starts == ABSENT, axis=1, return_inverse=True)
         lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
         return pa.array(lists, pa.list_(pa.string())).take(pa.array(which.reshape(-1)))
 
     def before(self, row: int) -> Found:
-        """The rows of all events before the one that a row belongs to."""
+        """The rows of all events before the event of the given row."""
         return self.part(0, int(np.searchsorted(self.events, self.events[row])))
 
 
 def _pieces(found: Found) -> Iterator[Found]:
-    """Rows of very large events in batches of some size; an update stays whole."""
+    """Split the rows of very large events into batches; the images of an update stay together."""
     offsets = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
     steps = np.arange(offsets[0], offsets[-1], _MAX_BYTES)[1:]
     boundaries = np.searchsorted(offsets, steps)
@@ -312,7 +312,7 @@ def _pieces(found: Found) -> Iterator[Found]:
 
 
 class MismatchError(Exception):
-    """An event (its number in `Images`) does not follow its table map; all rows before it are found."""
+    """An event (its number in `Images`) contradicts its table map; all preceding rows have been found."""
 
     def __init__(self, index: int) -> None:
         super().__init__(index)
@@ -325,11 +325,11 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = MAX_ROWS) -> 
     Parameters
     ----------
     chosen : int64 array
-        Numbers of the events in `images`.
+        Numbers of events in `images`.
     width
-        Number of the table's columns.
+        Number of columns of the table.
     max_rows
-        How many rows, at least two, are found at a time.
+        Maximum number of rows per step, at least two.
 
     Raises
     ------
@@ -347,7 +347,7 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = MAX_ROWS) -> 
 
 
 class Joined(NamedTuple):
-    """Several programs in one set of arrays, and the number of each event's program."""
+    """Several programs in one set of arrays, and the program number of each event."""
 
     numbers: Any
     which: Any
@@ -377,7 +377,7 @@ def _walk(
     work = int((ends - begins).sum())
     find = locate.run
     columns, sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in range(3))
-    # A value of a byte in a row is as small as rows come.
+    # A row has at least one byte.
     room = max(min(max_rows, _MAX_VALUES // max(width, 1), work + len(events)), 2)
     while True:
         starts = np.empty((width, room), dtype=np.int64)
@@ -387,7 +387,7 @@ def _walk(
         of_rows, in_event, changes, options = (values[:count] for values in found)
         reason = int(state[3])
         if reason == MISMATCH:
-            # Rows of the event that does not fit are not told.
+            # Rows of the event that does not match are discarded.
             count = int(np.searchsorted(of_rows, events[state[0]]))
             of_rows, in_event, changes, options = (values[:count] for values in found)
         if count:

@@ -1,7 +1,7 @@
-"""Binary JSON documents as text. All functions are kernels, see `compile`.
+"""Kernels that print binary JSON documents.
 
-The rules are those of `binlog_kaitai.values.json_text`, which makes what a kernel leaves to it: opaque
-values, numbers that take more than fifteen digits, and every document that is not just as it should be.
+They follow `binlog_kaitai.values.json_text`, which prints what the kernels leave to it: opaque values,
+numbers with more than fifteen digits, and all documents that are not well-formed.
 """
 
 from __future__ import annotations
@@ -30,58 +30,58 @@ from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_digits
 from binlog_kaitai.columns.rows.string_kernels import length_at
 from binlog_kaitai.columns.text.shortest import put_shortest
 
-#: In place of an end: there is no room (`LEFT`: the reader must make it).
+#: Results instead of an end offset: the output is full, or (`LEFT`) the event reader must decode the value.
 NO_ROOM = -1
 
-#: JSON_DOCUMENT_MAX_DEPTH, and numbers that are kept of an open container.
+#: JSON_DOCUMENT_MAX_DEPTH, and the count of numbers stored per open container.
 MAX_DEPTH, LEVEL = 100, 5
 
-#: Doubles of a size between these have no exponent.
+#: Doubles with a magnitude between these are printed without an exponent.
 _LEAST, _MOST = 1e-14, 1e15
 
-# An unsigned index cannot count from the end, which Numba would look for.
+# With a signed index, Numba would generate code for negative indexes.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @kernel
-def integer_at(data: Bytes, kind: Any, place: int) -> Any:
+def integer_at(data: Bytes, kind: Any, position: int) -> Any:
     """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be inside.
 
-    The last may come out negative, where it is beyond the signed range.
+    A UINT64 of 2^63 or more wraps to a negative number.
     """
     if kind == 5:
-        return json_int16(data, place)
+        return json_int16(data, position)
     if kind == 6:
-        return json_uint16(data, place)
+        return json_uint16(data, position)
     if kind == 7:
-        return json_int32(data, place)
+        return json_int32(data, position)
     if kind == 8:
-        return json_uint32(data, place)
-    return json_int64(data, place) if kind == 9 else json_uint64(data, place)
+        return json_uint32(data, position)
+    return json_int64(data, position) if kind == 9 else json_uint64(data, position)
 
 
 @kernel
 def put_short(data: Bytes, kind: Any, start: int, out: Bytes, at: int) -> Any:
-    """An INT16 (5) or UINT16 at `start`, which must be inside; there must be room."""
+    """Print an INT16 (5) or UINT16 at `start`, which must be within the data; the output must have room."""
     number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
     if number < 0:
         out[at] = 45
         at += 1
         number = -number
-    place = np.uint64(at)
+    position = np.uint64(at)
     if number < 10:
-        out[place] = 48 + number
+        out[position] = 48 + number
         return at + 1
     if number < 100:
-        out[place] = 48 + number // 10
-        out[place + _ONE] = 48 + number % 10
+        out[position] = 48 + number // 10
+        out[position + _ONE] = 48 + number % 10
         return at + 2
     return put_digits(number, 1, out, at)
 
 
 @kernel
 def put_quoted(data: Bytes, start: int, length: int, out: Bytes, at: int) -> Any:
-    """A string with quotes, escaped; its bytes must be inside `data`."""
+    """Print a string with quotes, escaped; its bytes must be within `data`."""
     if at + 6 * length + 2 > out.shape[0]:
         need = at + length + 2
         for step in range(length):
@@ -91,8 +91,8 @@ def put_quoted(data: Bytes, start: int, length: int, out: Bytes, at: int) -> Any
             return NO_ROOM
     out[at] = 34
     at += 1
-    # Mostly nothing is escaped. Slices: of them Numba knows that no index counts from the end, and makes
-    # vector instructions.
+    # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
+    # instructions.
     source = data[start : start + length]
     target = out[at : at + length]
     special = np.uint8(0)
@@ -116,7 +116,7 @@ def put_quoted(data: Bytes, start: int, length: int, out: Bytes, at: int) -> Any
 
 @kernel
 def put_double(data: Bytes, start: int, out: Bytes, at: int) -> Any:
-    """A double of a moderate size, for which servers write no exponent; others are left to the reader."""
+    """Print a double of moderate magnitude, which servers print without an exponent; leave others."""
     bits = json_int64(data, start)
     size = abs(np.uint64(bits).view(np.float64))
     if size == 0.0 or _LEAST <= size < _MOST:
@@ -126,7 +126,7 @@ def put_double(data: Bytes, start: int, out: Bytes, at: int) -> Any:
 
 @kernel
 def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int) -> Any:
-    """A value that is no container."""
+    """Print a value that is not a container."""
     if at + NUMBER_ROOM > out.shape[0]:
         return NO_ROOM
     if kind == 4:
@@ -156,7 +156,7 @@ def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int
 
 @kernel
 def string_at(data: Bytes, start: int, end: int) -> Any:
-    """Place and length of a string, whose length is in groups of seven bits at `start`; length -1 if none."""
+    """Offset and length of a string, whose length is a 7-bit varint at `start`; length -1 if invalid."""
     length = np.int64(0)
     for step in range(5):
         if start >= end:
@@ -171,7 +171,7 @@ def string_at(data: Bytes, start: int, end: int) -> Any:
 
 @kernel
 def is_after(data: Bytes, start: int, length: int, before: int, length_before: int) -> Any:
-    """Whether a key comes after another: they are in order of length, then of bytes."""
+    """Whether a key sorts after another: by length, then by bytes."""
     if length != length_before:
         return length > length_before
     for step in range(length):
@@ -184,17 +184,17 @@ def is_after(data: Bytes, start: int, length: int, before: int, length_before: i
 def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: Ints) -> Any:
     """The document in `data[start:end]`, which is inside; gives the end of the text, NO_ROOM or LEFT.
 
-    `stack`, int64, is room for MAX_DEPTH levels: place, count, index, and place and length of the last key.
+    `stack`, int64, holds MAX_DEPTH levels: offset, count, index, and offset and length of the last key.
     """
     if at + 4 > out.shape[0]:
         return NO_ROOM
     if start >= end:
-        # An absent document counts as null.
+        # An empty document is a null.
         for step in range(4):
             out[at + step] = b"null"[step]
         return at + 4
     kind = np.int64(data[start])
-    place = start + 1
+    position = start + 1
     kinds = stack.shape[0] // LEVEL
     depth = 0
     left = end - start
@@ -202,32 +202,32 @@ def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: 
     while True:
         if kind < 4:
             is_large = kind & 1 == 1
-            if depth >= MAX_DEPTH or depth >= kinds or json_entries(data, place, is_large) > end:
+            if depth >= MAX_DEPTH or depth >= kinds or json_entries(data, position, is_large) > end:
                 return LEFT
-            count, size, table = json_container(data, place, is_large, kind < 2)
+            count, size, table = json_container(data, position, is_large, kind < 2)
             left_to_copy -= size
-            if size < table or place + size > end or left_to_copy < 0:
+            if size < table or position + size > end or left_to_copy < 0:
                 return LEFT
             if at + 2 > out.shape[0]:
                 return NO_ROOM
             out[at] = 123 if kind < 2 else 91
             at += 1
             level = depth * LEVEL
-            stack[level] = place * 4 + kind
+            stack[level] = position * 4 + kind
             stack[level + 1] = count
             stack[level + 2] = 0
-            stack[level + 3] = place
+            stack[level + 3] = position
             stack[level + 4] = -1
             depth += 1
         else:
             if kind == 12:
-                place, length = string_at(data, place, end)
+                position, length = string_at(data, position, end)
                 left -= length
                 if length < 0 or left < 0:
                     return LEFT
-                at = put_quoted(data, place, length, out, at)
+                at = put_quoted(data, position, length, out, at)
             else:
-                at = put_scalar(data, kind, place, end, out, at)
+                at = put_scalar(data, kind, position, end, out, at)
             if at < 0:
                 return at
         is_found = False
@@ -279,7 +279,7 @@ def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: 
             kind, is_inlined, offset, inlined = json_value(data, entry, is_large)
             if 5 <= kind <= 6 and at + NUMBER_ROOM <= out.shape[0]:
                 at = put_short(data, kind, inlined, out, at)
-                # Arrays are full of them.
+                # A common case in arrays.
                 index += 1
                 while outer >= 2 and index < count and left > 0 and at + NUMBER_ROOM <= out.shape[0]:
                     entry += len_value
@@ -297,7 +297,7 @@ def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: 
                 if at < 0:
                     return at
             else:
-                place = base + offset
+                position = base + offset
                 is_found = True
 
 
@@ -313,9 +313,9 @@ def put_documents(
     offsets: Ints,
     is_left: Bools,
 ) -> Any:
-    """The documents from number `begin` on, as `put_document`; gives the number reached and the text's end.
+    """Print documents from number `begin` on (`put_document`); returns the number reached and the text's end.
 
-    `offsets` has one more than `starts`. Documents that are left to the reader are marked and empty.
+    `offsets` has one more element than `starts`. Documents left to the event reader are flagged and empty.
     """
     for index in range(begin, starts.shape[0]):
         is_left[index] = False

@@ -1,7 +1,6 @@
-"""Numbers out of row images. All functions are kernels, see `compile`.
+"""Kernels that read numbers from row images.
 
-`starts` are places in `data` as `walk.locate` gives them; a negative one is no value, and the result there
-is 0.
+`starts` are offsets in `data` from `walk.locate`; a negative one means no value and gives the result 0.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from binlog_kaitai.columns.kernel.decoders import (
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
 
-#: Numbers of 32 bits in one of 256.
+#: Number of 32-bit limbs in a 256-bit number.
 _LIMBS = 8
 
 _POWERS = np.array([10**digits for digits in range(10)], dtype=np.uint64)
 
-#: Fewer digits than this are a number of 64 bits.
+#: Decimals with fewer digits fit into 64 bits.
 _SHORT = 20
 
 
 @kernel
 def read_bytes(data: Bytes, starts: Array, out: Bytes) -> None:
-    """Numbers of a byte."""
+    """Read 1-byte numbers."""
     last = data.shape[0] - 1
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -44,7 +43,7 @@ def read_bytes(data: Bytes, starts: Array, out: Bytes) -> None:
 
 @kernel
 def read_pairs(data: Bytes, starts: Array, out: Array) -> None:
-    """Little-endian numbers of two bytes."""
+    """Read 2-byte little-endian numbers."""
     last = data.shape[0] - 2
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -56,7 +55,7 @@ def read_pairs(data: Bytes, starts: Array, out: Array) -> None:
 
 @kernel
 def read_threes(data: Bytes, starts: Array, is_signed: int, out: Array) -> None:
-    """Numbers of three bytes, as the bits of four."""
+    """Read 3-byte numbers, extended to 32 bits."""
     last = data.shape[0] - 3
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -68,7 +67,7 @@ def read_threes(data: Bytes, starts: Array, is_signed: int, out: Array) -> None:
 
 @kernel
 def read_fours(data: Bytes, starts: Array, out: Array) -> None:
-    """Little-endian numbers of four bytes."""
+    """Read 4-byte little-endian numbers."""
     last = data.shape[0] - 4
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -77,7 +76,7 @@ def read_fours(data: Bytes, starts: Array, out: Array) -> None:
 
 @kernel
 def read_eights(data: Bytes, starts: Array, step: int, out: Unsigned) -> None:
-    """Little-endian numbers of eight bytes, each `step` numbers behind the one before."""
+    """Read 8-byte little-endian numbers, writing every `step`-th output element."""
     last = data.shape[0] - 8
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -88,7 +87,7 @@ def read_eights(data: Bytes, starts: Array, step: int, out: Unsigned) -> None:
 
 @kernel
 def read_years(data: Bytes, starts: Array, out: Array) -> None:
-    """YEAR."""
+    """Read YEAR values."""
     last = data.shape[0] - 1
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -100,7 +99,7 @@ def read_years(data: Bytes, starts: Array, out: Array) -> None:
 
 @kernel
 def read_big(data: Bytes, starts: Array, size: int, out: Unsigned) -> None:
-    """Big-endian numbers of `size` bytes, 0 to 8, into `out`, uint64."""
+    """Read big-endian numbers of 0 to 8 bytes into `out`, uint64."""
     last = data.shape[0] - size
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -116,7 +115,7 @@ def read_big(data: Bytes, starts: Array, size: int, out: Unsigned) -> None:
 def number_members(data: Bytes, starts: Array, size: int, numbers: Array, out: Array) -> int:
     """What `numbers` has for ENUM and SET values of one byte or two; -1 where there is no value.
 
-    Gives how many values have -1 in `numbers`, too.
+    Returns the number of values whose entry in `numbers` is -1.
     """
     last = data.shape[0] - size
     unknown = 0
@@ -139,13 +138,13 @@ def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> i
     Parameters
     ----------
     groups : int64 array
-        Of each group of digits how many digits, and its length in bytes.
+        For each group of digits, the number of digits and the length in bytes.
     out : uint64 array
-        Two numbers a value, the lower first.
+        Two numbers per value, the lower half first.
 
     Returns
     -------
-    Number of values that are no digits.
+    Number of values with invalid digits.
     """
     wrong = 0
     count = groups.shape[0] // 2
@@ -178,7 +177,7 @@ def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> i
                     low = ((upper & _LOW) << _HALF) | (lower & _LOW)
                     high = high * base + (upper >> _HALF)
             wrong += 1 if is_wrong else 0
-            # The two's complement of 128 bits: all bits turned, and one more.
+            # 128-bit two's complement: invert all bits and add one.
             if low != 0:
                 low = (low ^ negative) + (negative & _ONE)
                 high ^= negative
@@ -191,7 +190,7 @@ def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> i
 
 @kernel
 def read_long_decimals(data: Bytes, starts: Array, groups: Array, out: Array) -> int:
-    """As `read_decimals`, for more digits; `out` is uint32, 8 limbs a value, the lowest first."""
+    """Like `read_decimals`, for more digits; `out` is uint32, 8 limbs per value, the lowest first."""
     wrong = 0
     size = 0
     count = groups.shape[0] // 2

@@ -1,11 +1,11 @@
-"""The connection and the statement that each event comes from, for a block at a time.
+"""Thread id and statement of each event, one block at a time.
 
-The rule
---------
-1. The connection is the one that the transaction's statements so far name (the BEGIN, in MySQL), or MariaDB's
-   GTID event, since 11.5. Nothing is carried over from one transaction to the next.
-2. A statement (ROWS_QUERY_LOG_EVENT, ANNOTATE_ROWS_EVENT) is that of the rows events up to the one that ends
-   the statement. A server that stops logging statements in the middle of a session leaves no old one behind.
+Rules
+-----
+1. The thread id is that of the latest statement of the transaction (the BEGIN, in MySQL), or of MariaDB's
+   GTID event since 11.5. It does not carry over from one transaction to the next.
+2. A logged statement (ROWS_QUERY_LOG_EVENT, ANNOTATE_ROWS_EVENT) applies to the following rows events up to
+   the one that ends the statement, so a session that stops logging statements leaves no stale one.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 
-#: What can be asked for.
+#: The available columns.
 THREAD, STATEMENT = "thread", "statement"
 ORIGINS = (THREAD, STATEMENT)
 
 _WITH_THREAD = (*QUERY_TYPES, EventType.execute_load_query_event, EventType.gtid_event)
 _STATEMENTS = (EventType.rows_query_log_event, EventType.annotate_rows_event)
-#: No statement goes on over one of these.
+#: A statement does not extend past events of these types.
 _ENDS_STATEMENT = frozenset((*BETWEEN, *GTID_TYPES, *QUERY_TYPES, EventType.xid_event))
 
 _UNKNOWN = -1
 
 
 class Origins:
-    """Makes the columns that are asked for of one block after another of the same file.
+    """Computes the requested columns for consecutive blocks of a file.
 
     Parameters
     ----------
     wanted
-        Some of :data:`ORIGINS`.
+        Names from :data:`ORIGINS`.
     """
 
     def __init__(self, wanted: Iterable[str]) -> None:
@@ -63,7 +63,7 @@ class Origins:
     def _threads(self, block: Block, pool: Pool) -> Column:
         segments = self._boundaries.divide(roles_of(block), is_before_gtid=block.is_before_gtid)
         values = np.full(len(block), _UNKNOWN, dtype=np.int64)
-        # Numbers of the events after which another value holds, or -1.
+        # Numbers of the events after which another value applies, or -1.
         changes = np.full(len(block), -1, dtype=np.int64)
         begins = segments.rows[segments.starts[int(segments.continues) :]]
         is_outside = np.ones(len(block), dtype=np.bool_)
@@ -78,15 +78,15 @@ class Origins:
             values[rows[known]] = found[known]
             changes[rows[known]] = rows[known]
         latest = np.maximum.accumulate(changes)
-        held = np.append(values, self._thread)[latest]  # -1 takes the last one
+        held = np.append(values, self._thread)[latest]  # -1 selects the last element
         if len(held):
             self._thread = int(held[-1])
         return pool.numbers(held, held != _UNKNOWN, by_event=True)
 
     def _statements(self, block: Block, pool: Pool) -> Column:
         null = -pool.null[0] - 1, pool.null[1]
-        before = pool.place(self._statement)
-        # Behind those of the events: nothing, and the statement that goes on from the block before.
+        before = pool.add(self._statement)
+        # After the entries of the events: no value, and the statement that continues from the previous block.
         first = np.full(len(block) + 2, null[0], dtype=np.int64)
         second = np.full(len(block) + 2, null[1], dtype=np.int64)
         first[-1], second[-1] = -before[0] - 1, before[1]
@@ -109,31 +109,31 @@ class Origins:
 
 
 def _thread_ids(block: Block, kind: int) -> Any:
-    """The connections that the events of one type name, int64; -1 where they name none."""
+    """Thread ids from the events of one type, int64; -1 where there is none."""
     body, found = block.body(kind), np.full(block.counts[kind], _UNKNOWN, dtype=np.int64)
     by_reader: Any = np.arange(len(found))
     if "thread_id" in body:
-        known = body.fits & body.mask("thread_id")
+        known = body.matches & body.mask("thread_id")
         found[known] = body.numbers("thread_id")[known]
-        by_reader = np.flatnonzero(~body.fits)
+        by_reader = np.flatnonzero(~body.matches)
     for index in by_reader.tolist():
         try:
             value = getattr(block.event(int(block.rows_of(kind)[index])).body, "thread_id", None)
-        except BinlogError:  # raised when that event itself is read
+        except BinlogError:  # raised when the event itself is decoded
             continue
         found[index] = _UNKNOWN if value is None else value
     return found
 
 
 def _texts(block: Block, kind: int, pool: Pool) -> tuple[Any, Any]:
-    """Places and lengths of the statements of one type, as a `Column` has them."""
+    """Offsets and lengths of the statements of one event type, in the form of a `Column`."""
     body = block.body(kind)
-    found = pool.strings(block.data, *body.ranges("query"), decode, body.fits)
+    found = pool.strings(block.data, *body.ranges("query"), decode, body.matches)
     return found.first, found.second
 
 
 def _json_at(block: Block, pool: Pool, first: int, second: int) -> bytes:
-    """A cell of a column of text as JSON, which stays when the block goes."""
+    """A text cell as JSON that remains valid after the block."""
     if first < 0:
         return pool.read(-first - 1, second)
     return json_text(decode(bytes(block.data[first : first + second])))

@@ -1,6 +1,4 @@
-"""The rows events of logs, block by block: chosen by the filters, with their tables and what is true of all
-rows of an event.
-"""
+"""Selected rows events of logs, block by block, with their tables and metadata."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ from binlog_kaitai.columns.rows.commit_times import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.origins import Origins
 from binlog_kaitai.columns.rows.sequences import era_of
-from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
+from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
@@ -42,22 +40,23 @@ from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 
 class RowsPage:
-    """The wanted rows events of one block.
+    """The selected rows events of one block.
 
     Attributes
     ----------
     chosen : int64 array
-        Numbers of the events in `images`, in the order of the log.
+        Numbers of the events in `images`, in log order.
     gtids : Column
         GTID of each event of the block, as JSON text in `pool`.
     commit_times : int64 array
-        Of each event of the block.
+        For each event of the block.
     first_numbers : int64 array
-        Of each event in `images`, the number of its first row.
+        For each event in `images`, the number of its first row.
     wanted : bool array
-        Which events of the block the filters take, as far as header and GTID tell.
+        Which events of the block match the filters on header and GTID.
     limit : int
-        Number of the first event of the block at or after a stop, or damage; else the number of its events.
+        Number of the first event of the block at or after a stop position or damage; else the number of
+        events.
     origins : dict of Column
         JSON values of each event of the block, of the names in `Origins` that were asked for.
     era : int
@@ -96,7 +95,7 @@ class RowsPage:
         return self.block.header_of(self.images.rows)
 
     def event(self, index: int) -> Event:
-        """One of the events of `images` as the reader gives it."""
+        """An event of `images` as the event reader returns it."""
         table = self.images.table(index)
         row = int(self.images.rows[index])
         status = checksums.STATUSES[int(self.block.checksums[row])]
@@ -105,20 +104,20 @@ class RowsPage:
         return event
 
     def numbered(self, of_rows: Ints, numbers: Ints) -> Any:
-        """The numbers of rows in the log, from their events and their numbers in these."""
+        """Row numbers in the log, from the events and the row numbers within them."""
         return numbers + self.first_numbers[of_rows] if self.first_numbers.any() else numbers
 
     def gtid(self, row: int) -> str | None:
-        """The GTID of one event of the block."""
-        place, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
-        text = self.pool.read(place, length).decode()
+        """GTID of an event of the block."""
+        offset, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
+        text = self.pool.read(offset, length).decode()
         return None if text == "null" else text[1:-1]
 
     def refuse(self, index: int, otherwise: BinlogError | None = None) -> BinlogError:
-        """What the reader says of an event that is wrong; something else if it finds nothing."""
+        """Raise the event reader's error for an invalid event, or `otherwise` if it finds none."""
         table, event = self.images.table(index), self.event(index)
         if isinstance(table, BinlogError):
-            return placed_error(table, event)
+            return located_error(table, event)
         try:
             for _ in rows_of(event, table.schema if table else None):
                 pass
@@ -127,7 +126,7 @@ class RowsPage:
         return event.locate(otherwise or GrammarError("the rows cannot be separated"))
 
     def runs(self) -> Iterator[tuple[Table | BinlogError | None, Any]]:
-        """Events that follow each other and are about the same table."""
+        """Runs of consecutive events of the same table."""
         numbers = self.images.table_of[self.chosen]
         limits = np.flatnonzero(np.diff(numbers, prepend=-2, append=-2)).tolist()
         for begin, end in pairwise(limits):
@@ -135,7 +134,7 @@ class RowsPage:
 
 
 class _State(NamedTuple):
-    """What goes from one block of a file to the next."""
+    """State carried from one block of a file to the next."""
 
     gtids: GtidColumns
     commits: CommitTimes
@@ -145,24 +144,24 @@ class _State(NamedTuple):
 
 
 class RowsPages:
-    """Pages of one or many logs, in order.
+    """Pages of one or more logs, in order.
 
     Parameters
     ----------
     source
-        What `binlog_kaitai.open` takes.
+        Any source that `binlog_kaitai.open` accepts.
     ddl
-        Definitions of tables, as mysqldump writes them.
+        Table definitions in the format of mysqldump.
     definitions
-        What is known of the tables before the first event, instead of `ddl`.
+        Table definitions in force before the first event; replaces `ddl`.
     verify_checksums
-        Raise on an event whose CRC32 does not fit, after everything before it.
+        Raise an error for an event with a wrong CRC32, after all preceding rows.
     every_block
-        Give a page for blocks without wanted rows events as well.
+        Also yield pages for blocks without selected rows events.
     follows_xa
-        Warn in the end of rows of XA transactions that the logs roll back later.
+        Finally warn about rows of XA transactions that the logs roll back later.
     origins
-        Names of what pages say about where each event comes from, see `Origins`.
+        Columns to compute with `Origins`.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
     era
@@ -171,7 +170,7 @@ class RowsPages:
     Attributes
     ----------
     ends : list of End
-        How each file that has been read ended.
+        How each file ended.
     """
 
     def __init__(
@@ -280,12 +279,12 @@ class RowsPages:
         takes = [
             not isinstance(table, Table) or self._filters.takes_names(*table.key) for table in images.tables
         ]
-        # The last one stands for events without a table map.
+        # The last entry stands for events without a table map.
         return chosen[np.array([*takes, True], dtype=np.bool_)[images.table_of[chosen]]]
 
 
 def new_definitions(ddl: str | None) -> Definitions:
-    """Definitions that begin with those of a file."""
+    """New definitions, initialized from a file."""
     definitions = Definitions()
     if ddl is not None:
         definitions.load(ddl)

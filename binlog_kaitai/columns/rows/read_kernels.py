@@ -1,6 +1,6 @@
-"""Many columns out of row images at once. All functions are kernels, see `compile`.
+"""Kernels that read many columns of row images together.
 
-Some rows are read at a time, all their columns, so that their bytes are looked for in memory once.
+They read a thousand rows at a time, all columns, so that the bytes of a row are fetched from memory once.
 """
 
 from __future__ import annotations
@@ -32,53 +32,52 @@ from binlog_kaitai.columns.rows.time_kernels import (
     read_timestamps2,
 )
 
-#: How a column is read. What the numbers in `more` are depends on it.
+#: How a column is read, which determines the meaning of the numbers in `more`.
 (
     BYTES,
     PAIRS,
-    THREES,  # the bit of the sign, or 0
+    THREES,  # sign bit, or 0
     FOURS,
-    EIGHTS,  # numbers of 64 bits to a value
+    EIGHTS,  # 64-bit numbers per value
     BIG,
     YEARS,
     DATES,
     TIMES,
     DATETIMES,
     TIMESTAMPS,
-    TIMES2,  # digits of the fraction, as the next two
+    TIMES2,  # fractional digits; likewise for the next two
     DATETIMES2,
     TIMESTAMPS2,
     DECIMALS,
     LONG_DECIMALS,
     MEMBERS,
-    STRINGS,  # the least length
+    STRINGS,  # minimum length
 ) = range(18)
 
-#: What a line of a plan has: how the column is read, the size of its values or of the length in front of
-#: them, a number more, the first and the last of its numbers in `more`, the place of its first value in
-#: `starts`; and the places in `out` of its values, counted in such values, of its bits of validity, and of
-#: the states of times.
+#: A row of a plan: read method; size of the values or of their length prefix; additional parameter; range
+#: of the column's numbers in `more`; index of its first value in `starts`; and offsets in `out` of its values
+#: (in units of values), of its validity bits, and of its time states.
 HOW, SIZE, NUMBER, MORE, MORE_END, STARTS, VALUES, BITS, STATES, LINE = range(10)
 
 TIMES_OF_ALL_KINDS = (DATES, TIMES, DATETIMES, TIMESTAMPS, TIMES2, DATETIMES2, TIMESTAMPS2)
 
-#: What is told of a column: how many values there are not, how many are odd, the length of all strings.
+#: The results of a column: number of missing values, number of invalid values, total length of all strings.
 NULLS, INVALID, TOTAL, RESULTS = range(4)
 
-#: Rows that are read at a time, a multiple of 8.
+#: Rows read at a time, a multiple of 8.
 STEP = 1024
 
 
 @kernel
 def mark_valid(starts: Array, bits: Bytes) -> int:
-    """Bits of validity, eight to a byte of `bits`; gives how many values there are not."""
+    """Write validity bits, eight per byte of `bits`; returns the number of missing values."""
     nulls = 0
     count = starts.shape[0]
     negative = np.int64(0)
     for index in range(count):
         negative |= starts[index]
     if negative >= 0:
-        # Mostly all are there.
+        # The common case: no value is missing.
         bits[:] = 255
         if count & 7:
             bits[bits.shape[0] - 1] = (1 << (count & 7)) - 1
@@ -108,19 +107,19 @@ def read_columns(
     signed8: Ints,
     results: Ints,
 ) -> None:
-    """Read `count` values of each of some columns.
+    """Read `count` values of several columns.
 
     Parameters
     ----------
     starts : int64 array
-        Where values begin, see `walk.locate`.
+        Offsets of the values, see `walk.locate`.
     plan : int64 array, columns by LINE
     more : int64 array
-        Groups of decimals, numbers of members.
+        Digit groups of decimals, and member numbers.
     out, out2, out4, out8, signed4, signed8
-        One piece of memory as uint8, uint16, uint32, uint64, int32 and int64: validity, values and offsets.
-    told : int64 array, columns by TOLD
-        Gets what is told of each column.
+        The same memory as uint8, uint16, uint32, uint64, int32 and int64: validity, values and offsets.
+    results : int64 array, columns by RESULTS
+        Output: the results of each column.
     """
     for begin in range(0, count, STEP):
         end = min(begin + STEP, count)
@@ -181,9 +180,9 @@ def read_columns(
 def copy_columns(
     data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, positions: Ints, out: Bytes
 ) -> None:
-    """Copy the strings of some columns, whose offsets `read_columns` has made, to their places in `out`.
+    """Copy the strings of several columns, with the offsets from `read_columns`, to their positions in `out`.
 
-    There is one place more, of the end; 16 bytes behind each column are written to.
+    `positions` has one more element, the end; 16 bytes after each column are overwritten.
     """
     for begin in range(0, count, STEP):
         end = min(begin + STEP, count)

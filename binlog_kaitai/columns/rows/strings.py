@@ -1,4 +1,4 @@
-"""Arrow arrays of strings, byte strings and what is stored like them."""
+"""Arrow arrays of strings, byte strings and types stored like them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.types import TEXTUAL
 
-#: Character sets whose text is UTF-8 already; None is one that is not told.
+#: Character sets whose text is valid UTF-8; None stands for an unknown one.
 UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
 
-#: Longest text of one array, in bytes.
+#: Maximum length of the text of an array, in bytes.
 LONGEST = (1 << 31) - 1
 
-#: A byte that is no text becomes so many.
+#: Maximum number of bytes of an escaped byte.
 _OF_BYTE = 4
 
-#: The most bytes of UTF-8 that a byte of a character set of single bytes becomes.
+#: Maximum length in UTF-8 of a character of a single-byte character set.
 _WIDEST = 4
 
 
 def escaped(value: bytes) -> str:
-    """Bytes that are no text of their column's character set, as text."""
+    """Bytes that are invalid in the column's character set, as escaped text."""
     return value.decode("utf-8", "backslashreplace")
 
 
@@ -46,7 +46,7 @@ def _way(cells: Cells, kind: pa.DataType) -> Way | None:
 
 
 def is_textual(column: Column) -> bool:
-    """Whether byte strings of the column are shown as text by a type of MariaDB: UUID, INET4, INET6."""
+    """Whether byte strings of the column are shown as text, for MariaDB's UUID, INET4 and INET6."""
     return column.type == ColumnType.string and (column.type_name or "").lower() in TEXTUAL
 
 
@@ -55,7 +55,7 @@ def _is_padded(column: Column) -> bool:
 
 
 def texts(cells: Cells, kind: pa.DataType, values: Values | None, zero_dates: str) -> Any:
-    """CHAR, VARCHAR, TEXT and their binary twins."""
+    """CHAR, VARCHAR, TEXT and their binary counterparts."""
     column = cells.column
     if values is None:
         return _by_reader(cells, kind) if is_textual(column) else padded(cells, kind)
@@ -67,9 +67,9 @@ def texts(cells: Cells, kind: pa.DataType, values: Values | None, zero_dates: st
             return found
         data, offsets = values.bytes_and_offsets()
         is_small = _OF_BYTE * len(data) <= LONGEST
-        return _escaped(cells, kind, data, offsets) if is_small else _mended(cells, kind, found)
+        return _escaped(cells, kind, data, offsets) if is_small else _decoded(cells, kind, found)
     if column.charset == BINARY:
-        return _mended(cells, kind, found)
+        return _decoded(cells, kind, found)
     data, offsets = values.bytes_and_offsets()
     if extends_ascii(column.charset) and is_ascii(data):
         return found
@@ -77,16 +77,16 @@ def texts(cells: Cells, kind: pa.DataType, values: Values | None, zero_dates: st
         sizes, characters = table
         if sizes.all() or sizes[data].all():
             return _recoded(cells, kind, data, offsets, sizes, characters)
-    return _mended(cells, kind, found)
+    return _decoded(cells, kind, found)
 
 
 def is_ascii(data: Bytes) -> bool:
-    """Whether all bytes are below 128; that takes a fraction of the time of a look at their UTF-8."""
+    """Whether all bytes are below 128, which is much faster than validating UTF-8."""
     return not len(data) or int(data.view(np.int8).min()) >= 0
 
 
 def is_text(found: pa.Array) -> bool:
-    """Whether all values of an array of strings are UTF-8."""
+    """Whether all values of a string array are valid UTF-8."""
     data = found.buffers()[2]
     if data is None or is_ascii(np.frombuffer(data, dtype=np.uint8)):
         return True
@@ -98,7 +98,7 @@ def is_text(found: pa.Array) -> bool:
 
 
 def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any:
-    """An Arrow array of strings out of their bytes and offsets; null where there is no value."""
+    """An Arrow string array from bytes and offsets, with nulls for missing values."""
     valid = cells.valid
     nulls = len(valid) - int(np.count_nonzero(valid))
     bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
@@ -107,15 +107,15 @@ def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any
 
 
 def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
-    """Strings of which some are no UTF-8, all by `escape_bytes`."""
+    """Strings with invalid UTF-8, all decoded with `escape_bytes`."""
     out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
     size = escape_bytes.run(data, offsets.astype(np.int64, copy=False), out, ends)
     if size < 0:
-        raise AssertionError("strings do not fit their room")
+        raise AssertionError("decoded strings exceed their buffer")
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
 
 
-def _mended(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
+def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
     """By Python's codecs, each distinct value once."""
     as_bytes = found.view(pa.binary()).dictionary_encode()
     charset = cells.column.charset
@@ -127,7 +127,7 @@ def _mended(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
 
 
 def padded(cells: Cells, kind: pa.DataType) -> Any:
-    """BINARY, with the zero bytes at its end that the log leaves out."""
+    """BINARY, with the trailing zero bytes that logs omit."""
     offsets = np.empty(len(cells) + 1, dtype=np.int64)
     offsets[0] = 0
     cells.run(measure, cells.width.prefix, cells.column.length, 0, offsets[1:])
@@ -148,14 +148,14 @@ def _recoded(
 
 @cache
 def extends_ascii(charset: str | None) -> bool:
-    """Whether bytes below 128 are ASCII, each by itself."""
+    """Whether bytes below 128 are always ASCII characters in a character set."""
     every = bytes(range(128))
     return decode(every, charset) == every.decode("ascii")
 
 
 @cache
 def single_bytes(charset: str | None) -> Any:
-    """Of a character set of single bytes: length and bytes of each byte's UTF-8; 0 for no character."""
+    """UTF-8 length and bytes of each byte of a single-byte character set; length 0 for no character."""
     decoder = decoder_of(charset)
     if decoder is None:
         return None
@@ -173,12 +173,12 @@ def single_bytes(charset: str | None) -> Any:
 
 
 def geometries(cells: Cells, kind: pa.DataType, values: Values, zero_dates: str) -> Any:
-    """SRID and WKB, as they are stored."""
+    """SRID and WKB, as stored."""
     return values.array(kind, len(cells))
 
 
 def vectors(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
-    """VECTOR: the floats lie in the log as Arrow has them."""
+    """VECTOR: the log stores the floats in Arrow's representation."""
     data, offsets = values.bytes_and_offsets()
     if (offsets & 3).any():
         return _by_reader(cells, kind)
@@ -194,7 +194,7 @@ def _by_reader(cells: Cells, kind: pa.DataType) -> Any:
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
 
 
-#: CHAR, VARCHAR, TEXT and their binary twins, but those that MariaDB compresses.
+#: CHAR, VARCHAR, TEXT and their binary counterparts, except MariaDB's compressed columns.
 STRING_TYPES = frozenset(
     (
         ColumnType.varchar,
@@ -206,7 +206,7 @@ STRING_TYPES = frozenset(
     )
 )
 
-#: How the values are read, and how an array is made of them: see `builders`.
+#: Read methods and array constructors of string types: see `builders`.
 BUILDERS: dict[ColumnType | int, Any] = {
     **dict.fromkeys(STRING_TYPES, (_way, texts)),
     ColumnType.geometry: (_way, geometries),

@@ -1,7 +1,7 @@
-"""Which table each rows event is about: the newest table map before it with its id, and its schema.
+"""Finds the table of each rows event: the latest preceding table map with its id, and its schema.
 
-Table maps of the same content, and with the same definition by DDL, are one :class:`Table`, which the grammar
-reads once.
+Table maps with the same content and the same DDL definition form one :class:`Table`, which the grammar parses
+once.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 
-#: Distinct tables that are remembered; more are read again.
+#: Maximum number of distinct tables cached.
 _MAX_TABLES = 1 << 12
 
-#: In a table map, the beginning of the table id, and of what follows it.
+#: Offsets within a table map: of the table id, and after it.
 _MAP_FIELDS = ("table_id.low", "flags")
 
-#: As much of a statement tells whether it may define something.
+#: Number of leading bytes of a statement that show whether it may define a table.
 _BEGINNING = 1 << 10
 
-#: So many table maps before a rows event are looked at one by one; nearly always it is the last of them.
+#: Number of table maps before a rows event to compare directly; usually the last one matches.
 _NEAR = 4
 
-#: The types of events after which no earlier table map holds.
+#: Event types after which earlier table maps no longer apply.
 _CLOSES = np.isin(np.arange(256), list(TABLES_CLOSE))
 
-#: No table map, and none of those near.
+#: Results: no table map, and none among those compared.
 _NONE, _FAR = -1, -2
 
 
 class Table:
-    """A table at some time: what its table map says, and DDL.
+    """A table at some point in the log, from its table map and DDL.
 
     Attributes
     ----------
     table_map : TableMapEvent
         The body of the event.
     widths : list of Width, or None
-        Of all columns' values; None where some column's is not known.
+        Widths of the values of all columns; None if that of a column is unknown.
     json_columns : list of int
-        Which columns are JSON.
+        Numbers of the JSON columns.
     memory : dict
-        For what is made of the table once, by whoever makes it.
+        Cache for values derived from the table.
     mismatch : str
-        Why a definition that is known gives the columns no names; empty if there is none.
+        Why a known definition does not provide column names; empty if there is none.
     """
 
     def __init__(self, table_map: TableMapEvent, schema: Schema, mismatch: str = "") -> None:
@@ -82,12 +82,12 @@ class Table:
 
 
 class Tables:
-    """Follows the table maps of one file, or of one payload, block by block.
+    """Tracks the table maps of a file, or of a payload, block by block.
 
     Parameters
     ----------
     definitions
-        What DDL says; the statements of the log are put into it on the way.
+        Definitions by DDL; updated by the statements of the log.
     """
 
     def __init__(self, definitions: Definitions) -> None:
@@ -95,21 +95,21 @@ class Tables:
         self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
         self._closings = Closings()
         self._tables: dict[tuple[bytes, bool], tuple[int, Table | BinlogError]] = {}
-        self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block that cannot be read
-        self.validator = BodyValidator()  # of what rows events say besides their rows
-        self._changes = 0  # statements that may have changed a definition
+        self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block with errors
+        self.validator = BodyValidator()  # of the parts of rows events before the rows
+        self._changes = 0  # number of statements that may have changed a definition
 
     def take(self, block: Block, rows: Any, ids: Any) -> tuple[list[Table | BinlogError], Any]:
-        """The tables of some rows events of a block; the block's table maps are remembered.
+        """The tables of the given rows events of a block; also records the table maps of the block.
 
         Parameters
         ----------
         rows, ids
-            The rows events' numbers in the block, rising, and the table ids that they state.
+            Numbers of the rows events in the block, ascending, and their table ids.
 
         Returns
         -------
-        The distinct tables, or why one cannot be read, and for each event the number of its own, -1 for none.
+        The distinct tables or errors, and for each event the number of its table, -1 for none.
         """
         self.failures = []
         framing = framing_statements(block)
@@ -119,7 +119,7 @@ class Tables:
             return [], np.full(len(rows), -1, dtype=np.int64)
         maps, own_ids, made, which = self._read_maps(block, framing)
         earlier = list(self._known)
-        # An earlier block's table maps stand before this block's first event.
+        # Table maps of earlier blocks sort before the first event of this block.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
         found = newest_before(all_ids, offsets, rows, ids, len(block) + 2)
@@ -144,7 +144,7 @@ class Tables:
             del self._known[next(iter(self._known))]
 
     def _read_maps(self, block: Block, framing: Any) -> tuple[Any, Any, list[Table | BinlogError], Any]:
-        """The table maps of a block: numbers of the events, table ids, distinct tables, which of them."""
+        """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
         rows = block.rows_of(EventType.table_map_event)
         statements = statements_in(block, framing=framing)
         if not len(rows):
@@ -152,11 +152,11 @@ class Tables:
                 self._observe(block, row)
             nothing = np.zeros(0, dtype=np.int64)
             return rows, nothing, [], nothing
-        # The content begins behind the table id.
+        # The content begins after the table id.
         id_at, content_at = (block.offset(EventType.table_map_event, path) or 0 for path in _MAP_FIELDS)
         starts = block.starts.take(rows) + content_at
         ids = block.numbers_at(rows, id_at, content_at - id_at)
-        # One that is too short is told by the grammar.
+        # The grammar reports an event that is too short.
         ends = np.maximum(block.all_body_ends(EventType.table_map_event), starts)
         epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)
         contents = group_ranges(block.data, starts, ends)
@@ -168,7 +168,8 @@ class Tables:
                 self._observe(block, row)
             observed = max(observed, int(epochs[index]))
             made.append(self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]])))
-            # One that cannot be read has a place; what is wrong with its columns is said of its rows.
+            # A table map that cannot be decoded has its own position; errors in columns are reported for a
+            # row.
             if isinstance(made[-1], BinlogError) and made[-1].position is not None:
                 self.failures.append((int(rows[index]), made[-1]))
         for row in statements[observed:]:
@@ -189,8 +190,8 @@ class Tables:
             mismatch = found.reason if isinstance(found, DefinitionMismatch) else ""
             made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
             if isinstance(found, DefinitionMismatch) and made.schema.names_from is NameSource.NONE:
-                place = replace(found, file=block.file, position=int(block.positions[row]))
-                warnings.warn(str(place), DefinitionWarning, stacklevel=2)
+                warning = replace(found, file=block.file, position=int(block.positions[row]))
+                warnings.warn(str(warning), DefinitionWarning, stacklevel=2)
         except BinlogError as error:
             made = error
         if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:
@@ -204,8 +205,8 @@ class Tables:
         self._changes += self.definitions.observe_query(statement_body(block, row))
 
 
-def placed_error(error: BinlogError, event: Event) -> BinlogError:
-    """Why a table cannot be read, at one of its rows events, unless the error has a place of its own."""
+def located_error(error: BinlogError, event: Event) -> BinlogError:
+    """The error for a table that cannot be decoded, at one of its rows events unless it has a position."""
     if error.position is not None:
         return error
     return event.locate(type(error)(error.reason, field=error.field))
@@ -241,30 +242,30 @@ class Closings:
 
 
 def in_force(found: Any, offsets: Any, rows: Any, closed: Any) -> Any:
-    """The table maps of rows events, but -1 for those after which tables were closed."""
+    """The table maps of rows events; -1 where tables were closed in between."""
     at = offsets[found] if len(offsets) else found
     since = np.where(at >= 0, closed[at], 0)
     return np.where(closed[rows] == since, found, -1)
 
 
 def framing_statements(block: Block) -> Any:
-    """Which of the QUERY_EVENTs of a block are just BEGIN or COMMIT, a bool array."""
+    """Which QUERY_EVENTs of a block are just BEGIN or COMMIT, as a bool array."""
     return frames_transaction(block, block.rows_of(EventType.query_event))
 
 
 def statements_in(
     block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, framing: Any = None
 ) -> list[int]:
-    """The events whose statements may change a definition, by what they begin with."""
+    """Events whose statements may change a definition, judged by their first bytes."""
     found = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.rows_of(EventType.query_event)
     rows = rows[~(framing_statements(block) if framing is None else framing)]
     if len(rows):
         body = block.gather(EventType.query_event, rows)
         starts, lengths = body.ranges("query")
-        # What the layout does not fit is read by the grammar, which may find that it is damaged.
-        found += rows[~body.fits].tolist()
-        offsets = rows[body.fits], starts[body.fits], lengths[body.fits]
+        # The grammar decodes events that do not match the layout, and may report damage.
+        found += rows[~body.matches].tolist()
+        offsets = rows[body.matches], starts[body.matches], lengths[body.matches]
         for row, start, length in zip(*(values.tolist() for values in offsets), strict=True):
             if may_matter(bytes(block.data[start : start + min(length, _BEGINNING)])):
                 found.append(row)
@@ -272,7 +273,7 @@ def statements_in(
 
 
 def statement_body(block: Block, row: int) -> Any:
-    """The body of a statement's event, or the error where it cannot be read: `Definitions` take either."""
+    """Body of a statement's event, or its error; `Definitions` accept either."""
     try:
         return block.event(row).body
     except BinlogError as error:
@@ -280,9 +281,9 @@ def statement_body(block: Block, row: int) -> Any:
 
 
 def frames_transaction(block: Block, rows: Any) -> Any:
-    """Which of some statements are just BEGIN or COMMIT, of which there are many.
+    """Which of the given statements are just BEGIN or COMMIT, the most frequent ones.
 
-    A statement is the last field of its event, behind the zero byte that ends the name of the schema.
+    A statement is the last field of its event, after the zero byte that terminates the schema name.
     """
     ends = block.body_ends(rows)
     found = np.zeros(len(rows), dtype=np.bool_)
@@ -292,7 +293,7 @@ def frames_transaction(block: Block, rows: Any) -> Any:
 
 
 def last_of_each(ids: Any) -> Any:
-    """Where each distinct value stands last, rising."""
+    """Index of the last occurrence of each distinct value, ascending."""
     if len(ids) and (ids == ids[0]).all():
         return np.array([len(ids) - 1])
     _, from_end = np.unique(ids[::-1], return_index=True)
@@ -306,15 +307,15 @@ def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> b
     Parameters
     ----------
     rows, maps : int64 arrays
-        The events' numbers in the block; -1 for a table map of an earlier block. Those of table maps rise.
+        Event numbers in the block, ascending for table maps; -1 for a table map of an earlier block.
     ids, map_ids : int64 arrays
-        Their table ids.
+        Table ids.
     out : int64 array
-        Gets _NONE where there is no such table map, _FAR if it is none of those near.
+        Output: _NONE if there is no such table map, _FAR if it is not among those compared.
 
     Returns
     -------
-    Whether there are none of these.
+    Whether no entry is _FAR.
     """
     after, is_done = 0, True
     for index in range(rows.shape[0]):
@@ -332,7 +333,7 @@ def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> b
 
 
 def newest_before(ids: Any, offsets: Any, rows: Any, wanted: Any, span: int) -> Any:
-    """For each rows event the number of the last entry with its id that lies before it; -1 for none."""
+    """For each rows event, the number of the latest preceding entry with its id; -1 for none."""
     if not len(ids):
         return np.full(len(rows), -1, dtype=np.int64)
     found = np.empty(len(rows), dtype=np.int64)

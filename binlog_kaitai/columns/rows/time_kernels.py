@@ -1,8 +1,8 @@
-"""Dates and times out of row images. All functions are kernels, see `compile`.
+"""Kernels that read dates and times from row images.
 
-Every one takes `data` and `starts` as `walk.locate` gives them, and fills `out` with days (int32) or
-microseconds (int64), and `states`, uint8: FINE, ZERO for what no calendar has, WRONG for what is no time at
-all. Where `starts` is negative there is no value, and the state is FINE. It gives how many are not FINE.
+All take `data` and the `starts` of `walk.locate`, and fill `out` with days (int32) or microseconds (int64),
+and `states`, uint8: FINE, ZERO for a date that is not in the calendar, WRONG for an invalid value. A negative
+start means no value, with the state FINE. They return the number of values that are not FINE.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def days_of(year: int, month: int, day: int) -> int:
     if year < 1 or year > 9999 or month < 1 or month > 12 or day < 1:
         return -2_000_000
     if day > 28:
-        # Every fourth year is a leap year; of the hundreds only every fourth is, which 16 tells.
+        # Divisible by 4 and, for centuries, by 400; a multiple of 100 is divisible by 400 if it is by 16.
         is_leap = year & 3 == 0 and (year % 25 != 0 or year & 15 == 0)
         length = (29 if is_leap else 28) if month == 2 else 30 + ((month + (month >> 3)) & 1)
         if day > length:
             return -2_000_000
-    # March is the first month of a year that ends with the leap day.
+    # Count years from March, so that the leap day is the last day of a year.
     years = year - 1 if month <= 2 else year
     months = month + 9 if month <= 2 else month - 3
     hundreds = years // 100
@@ -67,7 +67,7 @@ def read_dates(data: Bytes, starts: Array, out: Array, states: Array) -> int:
 
 @kernel
 def read_datetimes2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
-    """DATETIME since 5.6.4, `size` bytes, as microseconds since 1970-01-01 in no zone."""
+    """DATETIME since 5.6.4, `size` bytes, as microseconds since 1970-01-01 without time zone."""
     last = data.shape[0] - size
     invalid = 0
     for index in range(starts.shape[0]):
@@ -156,7 +156,7 @@ def read_times(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
 
 @kernel
 def read_datetimes(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
-    """DATETIME before 5.6.4, as microseconds since 1970-01-01 in no zone."""
+    """DATETIME before 5.6.4, as microseconds since 1970-01-01 without time zone."""
     last = data.shape[0] - 8
     invalid = 0
     for index in range(starts.shape[0]):

@@ -1,4 +1,4 @@
-"""The walk over row images. All functions are kernels, see `compile`."""
+"""Kernels that walk row images."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from binlog_kaitai.columns.kernel.decoders import (
     value_options,
 )
 
-#: Why `locate` stopped: all events are done, there is no more room, an event does not fit its table map.
+#: Why `locate` stopped: all events are done, the output is full, or an event contradicts its table map.
 DONE, FULL, MISMATCH = 0, 1, 2
 
-#: In place of where a value begins: it is NULL, or not in the image.
+#: Values in place of an offset: the value is NULL, or absent from the image.
 NULL, ABSENT = -1, -2
 
-#: What a row is.
+#: Row kinds.
 INSERT, BEFORE, AFTER, DELETE = 0, 1, 2, 3
 
-#: Numbers in the state of `locate`.
+#: Indexes into the state of `locate`.
 STATE_SIZE = 4
 
 
@@ -47,33 +47,33 @@ def locate(
     changes: Bytes,
     options: Ints,
 ) -> int:
-    """Find where each value of each row begins.
+    """Find the offset of each value of each row.
 
     Parameters
     ----------
     begins, ends, ids, programs
-        For each event the range of its images, the number that its rows get, and that of the program that
-        describes them.
+        For each event, the range of its images, the event number to report for its rows, and the number of
+        its program.
     images, partials
-        For each program which images a row has, 1 before and 2 after, added; and the length of the bits for
-        JSON columns that may stand in the image after, or -1 where it has no options.
+        For each program, the images of a row (1 before plus 2 after), and the length of the bitmap of partial
+        JSON columns in the after image, or -1 if there are no value options.
     limits, columns, sizes, prefixes
-        Program `p` has in its image before the steps `limits[2p]` to `limits[2p + 1]`, in the one after
-        from there to `limits[2p + 2]`. A step is the column's number, the length of its value, and the size
-        of a length in front of it, of which one is 0.
+        Program `p` has the steps `limits[2p]` to `limits[2p + 1]` for the before image, and from there to
+        `limits[2p + 2]` for the after image. A step has a column number, the length of the value, and the
+        size of its length prefix; one of the last two is 0.
     state : int64 array
-        Number of the event, place, number of the row in it, and 1 if the event has been begun; all 0 at
-        first. The next call goes on there.
+        Event index, offset, row number within the event, and 1 if the event has been started; initially all
+        0. The next call continues from there.
     starts : int64 array, columns by rows
-        Gets the place of each value, with the length in front of it, or NULL or ABSENT.
+        Output: offset of each value, including its length prefix, or NULL or ABSENT.
     events, numbers, changes, options
-        Get for each row the number of its event, its number in the event, what it is, and the place of the
-        bits for JSON columns or -1. An update gives two rows.
+        Output, for each row: event number, row number within the event, row kind, and offset of the bitmap of
+        partial JSON columns or -1. An update yields two rows.
 
     Returns
     -------
-    Number of rows found. `state[3]` is then 0 (all done), 1 (no more room) or 2 (the event that
-    `state[0]` says does not fit).
+    Number of rows found. `state[3]` is then 0 (done), 1 (output full) or 2 (event `state[0]` contradicts
+    its table map).
     """
     rows = 0
     room = events.shape[0]
@@ -138,7 +138,7 @@ def locate(
                 begin = step
                 while step < stop and not is_wrong:
                     bit = step - begin
-                    # An unsigned index cannot count from the end, which Numba would look for.
+                    # With a signed index, Numba would generate code for negative indexes.
                     here = np.uint64(step)
                     slot = np.uint64(columns[here])
                     if is_null(data, null_at, bit):
@@ -170,7 +170,7 @@ def locate(
 
 @kernel
 def spread(values: Ints, limits: Ints, out: Ints) -> None:
-    """Each value at all places from its limit up to the next; there is one limit more than values."""
+    """Repeat each value from its limit to the next one; there is one more limit than values."""
     for index in range(values.shape[0]):
         value = values[index]
         for at in range(max(limits[index], 0), min(limits[index + 1], out.shape[0])):
@@ -181,7 +181,7 @@ def spread(values: Ints, limits: Ints, out: Ints) -> None:
 def find_runs(numbers: Ints, limits: Ints) -> int:
     """Where each run of the same number begins, and their end; gives how many runs there are.
 
-    `limits` has one more than `numbers`.
+    `limits` has one more element than `numbers`.
     """
     count = 0
     for index in range(numbers.shape[0]):
@@ -194,7 +194,7 @@ def find_runs(numbers: Ints, limits: Ints) -> int:
 
 @kernel
 def ends_with(data: Bytes, ends: Ints, words: Bytes, out: Bools) -> None:
-    """Mark the places behind just these bytes; other marks stay."""
+    """Flag the offsets directly after the given bytes; other flags are kept."""
     length = words.shape[0]
     for index in range(ends.shape[0]):
         begin = ends[index] - length

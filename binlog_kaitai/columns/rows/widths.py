@@ -1,4 +1,4 @@
-"""How long a value of a column is in a row image, by the grammar: all that walking over one takes."""
+"""Lengths of column values in row images, from the grammar; sufficient to walk an image."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from binlog_kaitai.values.schema import Column
 
 
 class Width(NamedTuple):
-    """Length of a value in bytes; with a `prefix`, a number of that many bytes has the length instead."""
+    """Length of a value in bytes; with a `prefix`, a number of that many bytes holds the length."""
 
     fixed: int
     prefix: int = 0
 
 
 def widths_of(table_map: TableMapEvent, columns: Sequence[Column]) -> list[Width | None]:
-    """The widths of the values of a table's columns; None for a type that is none, or unknown.
+    """Widths of the values of a table's columns; None for an invalid or unknown type.
 
     Parameters
     ----------

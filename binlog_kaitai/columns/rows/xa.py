@@ -1,7 +1,7 @@
-"""XA transactions whose rows have been read, and which the same logs roll back later.
+"""Detects XA transactions whose rows were read and which the same logs roll back later.
 
-A server logs the rows of an XA transaction when it is prepared; whether it is committed comes later, maybe in
-another log. So a reader that streams can only say afterwards that rows never became true.
+A server logs the rows of an XA transaction when it is prepared. The commit or rollback follows later,
+possibly in another log, so a streaming reader can only warn afterwards.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import XaPrepareEvent
 
 
-#: XA statements that end what was prepared, as servers write them.
+#: XA statements that end a prepared transaction, as servers write them.
 END = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',[0-9]+)\s*$", re.IGNORECASE)
 
-#: The longest event of such a statement, and transactions that are named one by one.
+#: Maximum size of the event of such a statement, and maximum number of transactions named in warnings.
 _LONGEST, _MOST_NAMED = 4096, 10
 
 
 class _Prepared(NamedTuple):
-    """A transaction with rows that have been read: the first event of these, and its GTID."""
+    """A transaction with rows that were read: position of the first one, and its GTID."""
 
-    place: str
+    position: str
     gtid: str | None
 
 
 def xid_text(body: XaPrepareEvent) -> str:
-    """The name of a transaction by its XA_PREPARE_LOG_EVENT, as the server's XA statements have it."""
+    """The name of a transaction in an XA_PREPARE_LOG_EVENT, in the format of the server's XA statements."""
     return f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
 
 
 class Prepared:
-    """Follows the XA transactions of logs, block by block, with little work for blocks that have none."""
+    """Tracks the XA transactions of logs, block by block, at little cost for blocks without any."""
 
     def __init__(self) -> None:
-        self._first: str | None = None  # the first event with wanted rows of the transaction at hand
+        self._first: str | None = None  # first selected rows event of the current transaction
         self._prepared: dict[str, _Prepared] = {}
         self._rolled_back: list[tuple[str, _Prepared, str]] = []
 
     def begin(self) -> None:
-        """The next log begins, with no transaction open."""
+        """Start the next log, with no open transaction."""
         self._first = None
 
     def see(self, block: Block, chosen: NDArray[np.int64], limit: int, gtid_of: Any) -> None:
-        """Take in the next block.
+        """Process the next block.
 
         Parameters
         ----------
         chosen : int64 array
-            Its rows events whose rows are read, rising.
+            The block's rows events that were read, ascending.
         limit : int
-            Where a stop is.
+            Number of the first event after a stop position.
         gtid_of : callable
-            Gives the GTID of an event.
+            Returns the GTID of an event.
         """
         gtids = [block.rows_of(kind) for kind in GTID_TYPES.intersection(block.counts)]
         begins = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *gtids]))
@@ -78,20 +78,20 @@ class Prepared:
                     if first is not None:
                         self._prepared[xid] = _Prepared(first, gtid_of(row))
                 elif (known := self._prepared.pop(xid, None)) is not None and verb == b"ROLLBACK":
-                    self._rolled_back.append((xid, known, _place(block, row)))
+                    self._rolled_back.append((xid, known, _position(block, row)))
         self._first = self._first_of(block, chosen, begins, len(block))
 
     def _first_of(self, block: Block, chosen: Ints, begins: Ints, row: int) -> str | None:
-        """The first event with rows of the transaction that the event before `row` belongs to."""
+        """The first rows event of the transaction that ends before `row`."""
         at = int(np.searchsorted(begins, row))
         begin = int(begins[at - 1]) if at else 0
         first = int(np.searchsorted(chosen, begin))
         if not at and self._first is not None:
             return self._first
-        return _place(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
+        return _position(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
 
     def _statements(self, block: Block, limit: int) -> Iterator[tuple[int, str, bytes]]:
-        """Events that prepare or end a transaction, its name, and what they do to it."""
+        """Events that prepare or end a transaction, with its name and the effect."""
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body: Any = _body(block, row)
             if body is not None and not body.is_one_phase and row < limit:
@@ -106,10 +106,12 @@ class Prepared:
                 yield row, found[2].decode(), found[1].upper()
 
     def warn(self) -> None:
-        """Name the transactions whose rows have been read and that are rolled back."""
-        for xid, known, place in self._rolled_back[:_MOST_NAMED]:
+        """Warn about transactions whose rows were read and that were rolled back."""
+        for xid, known, position in self._rolled_back[:_MOST_NAMED]:
             hint = f"; GTID {known.gtid}" if known.gtid else ""
-            reason = f"{known.place}: rows of XA transaction {xid}, which is rolled back at {place}{hint}"
+            reason = (
+                f"{known.position}: rows of XA transaction {xid}, which is rolled back at {position}{hint}"
+            )
             warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
         more = len(self._rolled_back) - _MOST_NAMED
         if more > 0:
@@ -117,7 +119,7 @@ class Prepared:
             warnings.warn(reason, RolledBackWarning, stacklevel=2)
 
 
-def _place(block: Block, row: int) -> str:
+def _position(block: Block, row: int) -> str:
     return f"{block.file}, position {int(block.positions[row])}"
 
 
@@ -125,18 +127,18 @@ def _body(block: Block, row: int) -> Any:
     try:
         return block.event(row).body
     except BinlogError:
-        return None  # it ends nothing that is known
+        return None  # ends an unknown transaction
 
 
 def _candidates(block: Block) -> list[int]:
-    """Statements that may be of XA: by their first letters, or compressed and not long."""
+    """Statements that may be XA statements, by their first letters or as short compressed events."""
     packed = block.rows_of(EventType.query_compressed_event)
     found: list[int] = packed[block.sizes[packed] < _LONGEST].tolist()
     rows = block.rows_of(EventType.query_event)
     if len(rows) and not block.is_special:
         body = block.body(EventType.query_event)
         starts, lengths = body.ranges("query")
-        usable = np.flatnonzero(body.fits & (lengths > 2))
+        usable = np.flatnonzero(body.matches & (lengths > 2))
         first = starts[usable]
         is_xa = (block.data[first] | 0x20 == ord("x")) & (block.data[first + 1] | 0x20 == ord("a"))
         found += rows[usable[is_xa]].tolist()

@@ -1,1 +1,1 @@
-"""Parts of logs read apart from each other: where to cut, around damage too, and what was before."""
+"""Splits: parts of logs that can be read independently, split points, damage, and preceding definitions."""

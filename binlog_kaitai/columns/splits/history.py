@@ -1,8 +1,8 @@
-"""What tables were before some place of a series of logs, for whoever begins to read there.
+"""Table definitions in force at a point in a series of logs, for readers that start there.
 
-Where the log names columns itself, nothing of this is needed, and nothing is read. Else the statements of all
-earlier logs, and of this one up to there, count; of these logs everything is framed, and only statements are
-looked at. What has been found is kept by the process, so that it goes over each log once.
+Nothing is read if the log contains column names. Otherwise, the statements of all earlier logs and of this
+log up to that point apply: all events of these logs are framed, but only statements are decoded. The process
+caches the result and reads each log only once.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from binlog_kaitai.ddl.first_words import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
 
-#: Places up to which it is kept what logs say, and series of logs of which it is kept what they define.
+#: Maximum number of points with cached statements, and of series of logs with cached definitions.
 _MAX_KNOWN, _MAX_ENDS = 1 << 14, 16
 
 
 class _Seen(NamedTuple):
-    """The body of an event that matters to definitions, a statement or a table map; or why it has none."""
+    """Body of an event that affects definitions (a statement or a table map), or the decoding error."""
 
     body: Any
 
     def show(self, definitions: Any) -> None:
-        """Let definitions take it in."""
+        """Apply the event to definitions."""
         if isinstance(self.body, TableMapEvent):
             definitions.match(self.body.schema_name, self.body.table_name, self.body)
         else:
@@ -44,16 +44,16 @@ class _Seen(NamedTuple):
 
 
 class LateDefinitions(Definitions):
-    """Definitions that learn what was before only when a table is asked for that the log does not tell.
+    """Definitions that load earlier logs only when a table's columns are not named in its own log.
 
     Parameters
     ----------
     load
-        Gives the definitions before the first statement that is observed.
+        Returns the definitions before the first statement observed.
     is_mariadb
-        MariaDB wrote the log: some types of its columns are never told by the log itself.
+        MariaDB wrote the log; MariaDB does not log some column types.
     needs_names
-        False where only the lengths of values matter.
+        False if only the lengths of values matter.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class LateDefinitions(Definitions):
         self._waiting: list[_Seen] = []
 
     def observe_query(self, body: Any) -> bool:
-        """As in `Definitions`; as long as nothing is known, any statement may change a definition."""
+        """As in `Definitions`; until definitions are loaded, any statement may change one."""
         if self._load is None:
             return super().observe_query(body)
         self._waiting.append(_Seen(body))
@@ -96,7 +96,7 @@ class LateDefinitions(Definitions):
 
 
 class _Recorder(Definitions):
-    """Notes what definitions would be told: statements that may matter, and the spelling of names."""
+    """Records what affects definitions: statements, and the spelling of names."""
 
     def __init__(self, seen: list[_Seen]) -> None:
         super().__init__()
@@ -113,14 +113,14 @@ class _Recorder(Definitions):
         return matters
 
     def match(self, schema_name: str, table_name: str, table_map: Any = None) -> None:
-        # One name with capital letters tells that case matters, see `Definitions`.
+        # One name with capital letters shows that names are case-sensitive, see `Definitions`.
         if not self._is_spelled and table_map is not None and table_name != table_name.lower():
             self._is_spelled = True
             self._seen.append(_Seen(table_map))
 
 
 class _Known(NamedTuple):
-    """What of one log matters to definitions, up to a cut or (None) in all."""
+    """Events of a log that affect definitions, up to a split point or (None) all of them."""
 
     until: SplitPoint | None
     seen: list[_Seen]
@@ -128,7 +128,7 @@ class _Known(NamedTuple):
 
 _known: OrderedDict[tuple[object, int], _Known] = OrderedDict()
 
-#: By the file of definitions and the logs behind it.
+#: Cached definitions, by DDL file and preceding logs.
 _ends: OrderedDict[tuple[str | None, tuple[object, ...]], Definitions] = OrderedDict()
 
 
@@ -136,19 +136,19 @@ def definitions_before(
     logs: Sequence[tuple[object, AbstractContextManager[Log]]],
     key: object,
     log: Log,
-    cut: SplitPoint,
+    split_point: SplitPoint,
     ddl: str | None,
 ) -> Definitions:
-    """The definitions at a cut of a log.
+    """The definitions in force at a split point of a log.
 
     Parameters
     ----------
     logs
-        The earlier logs, in order: what tells one from another, and how to open it.
+        The earlier logs, in order: a key that identifies each, and a function that opens it.
     key, log
-        The same of the log itself.
+        The same for the log itself.
     ddl
-        Definitions of tables, as mysqldump writes them.
+        Table definitions in the format of mysqldump.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def definitions_before(
         A log cannot be opened.
     """
     definitions = _definitions_after(logs, ddl)
-    for seen in _seen(key, nullcontext(log), cut):
+    for seen in _seen(key, nullcontext(log), split_point):
         seen.show(definitions)
     return definitions
 
@@ -164,7 +164,7 @@ def definitions_before(
 def _definitions_after(
     logs: Sequence[tuple[object, AbstractContextManager[Log]]], ddl: str | None
 ) -> Definitions:
-    """The definitions at the end of some logs; goes on where it has been up to."""
+    """The definitions after the given logs; continues from cached results."""
     keys = tuple(key for key, _ in logs)
     known = [one for text, one in _ends if text == ddl and keys[: len(one)] == one]
     count = max(map(len, known), default=0)
@@ -180,16 +180,18 @@ def _definitions_after(
 
 
 def _seen(key: object, opened: AbstractContextManager[Log], until: SplitPoint | None) -> Sequence[_Seen]:
-    """What matters in a log up to a cut, or in all of it; goes on where it has been up to."""
-    place = -1 if until is None else until.position
-    found = _known.get((key, place))
+    """Events that affect definitions in a log, up to a split point or its end; extends cached results."""
+    position = -1 if until is None else until.position
+    found = _known.get((key, position))
     if found is None:
-        earlier = [at for one, at in _known if one == key and 0 <= at < (place if place >= 0 else at + 1)]
+        earlier = [
+            at for one, at in _known if one == key and 0 <= at < (position if position >= 0 else at + 1)
+        ]
         start = _known[key, max(earlier)] if earlier else _Known(SplitPoint(0, ()), [])
         with opened as log:
             found = _read_on(log, start, until)
-        _known[key, place] = found
-    _known.move_to_end((key, place))
+        _known[key, position] = found
+    _known.move_to_end((key, position))
     while len(_known) > _MAX_KNOWN:
         _known.popitem(last=False)
     return found.seen
@@ -211,5 +213,5 @@ def _read_on(log: Log, known: _Known, until: SplitPoint | None) -> _Known:
             for part in expand(whole):
                 tables.take(part, nothing, nothing)
         except BinlogError:
-            continue  # a payload that cannot be opened is told where it is read
+            continue  # reported when its rows are read
     return _Known(until, seen)

@@ -1,8 +1,8 @@
-"""Reading around damage: all rows but those of the damaged bytes, and where these are.
+"""Reads past damage: yields all rows except those in damaged bytes, and the damaged ranges.
 
-A damaged event ends nothing but itself. What follows it in its transaction is read with what the transaction
-told before; where framing was lost, or the event that names the transaction, the GTID of these rows is not
-known and left out. Since every transaction is read by itself, damage gives the same rows whatever the splits.
+A damaged event affects only itself: the following events of its transaction are decoded with the state before
+it. If framing was lost, or the event that names the transaction, the GTID of these rows is unknown and left
+empty. Because transactions are decoded independently, the rows do not depend on the splits.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, NotABinlogError, TruncatedError
 from binlog_kaitai.sources.source import Part
 
-#: In a transaction with more damaged events than this, all that follows is lost with them.
+#: After this many damaged events in a transaction, the rest of the transaction is skipped.
 _MAX_PIECES = 100
 
-#: The columns of a GTID and of the time that comes with it, and what that time is without.
+#: Columns of the GTID and of the commit time that depends on it, and the fallback for that time.
 _OF_GTID = {"gtid": None, "_gtid": None, "_commit_timestamp": "_timestamp"}
 
 
 class _Wanted(NamedTuple):
-    """What is read of a part, and how."""
+    """What to read of a part, and how."""
 
     view: str
     read: Callable[..., Iterator[Any]]
@@ -37,32 +37,32 @@ class _Wanted(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """What follows damage in its transaction."""
+    """The rest of a transaction after damage."""
 
     part: Part
-    position: int  # of the first event
+    position: int  # of its first event
     knows_gtid: bool
 
 
 def read_around(
     split: Split, view: str, *, read: Callable[..., Iterator[Any]] = read_part, **options: Any
 ) -> Iterator[Any]:
-    """The rows of a split, and the gaps (`Gap`) between them, in the order of the log.
+    """Rows of a split, and the gaps (`Gap`) between them, in log order.
 
     Parameters
     ----------
     read
-        Gives record batches of a part of the split, or pairs of something and such a batch; as `read_part`.
+        Returns record batches of a part of the split, or pairs with such a batch; like `read_part`.
     options
-        Those of `read`.
+        Options of `read`.
 
     Raises
     ------
     BinlogError
-        What is no damage: the log is not there, or encrypted.
+        The error is not damage: for example, the log is missing or encrypted.
     """
     try:
-        with opened(split.file) as log:  # all of it is damaged if its head cannot be read
+        with opened(split.file) as log:  # if the log header cannot be decoded, the whole log is damaged
             part = part_in(log, split)
     except (DamagedError, NotABinlogError) as error:
         if split.start == 0:
@@ -75,7 +75,7 @@ def read_around(
 
 
 def _read(split: Split, part: Part, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
-    """The rows of a part; gives the error that ends it."""
+    """Rows of a part; returns the error that ends it."""
     try:
         yield from wanted.read(split, part, wanted.view, **wanted.options)
     except (DamagedError, NotABinlogError) as error:
@@ -86,7 +86,7 @@ def _read(split: Split, part: Part, wanted: _Wanted) -> Generator[Any, None, Bin
 def _pass_over(
     split: Split, part: Part, wanted: _Wanted, error: BinlogError
 ) -> Generator[Any, None, Part | None]:
-    """The damage, and the rest of its transaction; gives what follows that."""
+    """The gap, and the rest of its transaction; returns the part after these."""
     if isinstance(error, NotABinlogError):
         yield Gap(error.position or 0, TO_THE_END, error)
         return None
@@ -94,7 +94,7 @@ def _pass_over(
     pieces: tuple[tuple[int, int | None], ...] = ()
     knows_gtid = True
     with opened(split.file) as log:
-        begin = log.cut_before(error.position or 0)
+        begin = log.split_point_before(error.position or 0)
         if begin.position >= start:
             part = part._replace(formats=begin.formats)
             start = begin.position
@@ -104,12 +104,12 @@ def _pass_over(
             if following is None or (stop is not None and following >= stop):
                 yield Gap(at, TO_THE_END if stop is None else stop, error)
                 return None
-            cut = log.first_split_point(following, stop)
-            after = stop if cut is None else cut.position
+            split_point = log.first_split_point(following, stop)
+            after = stop if split_point is None else split_point.position
             if len(pieces) >= _MAX_PIECES or wanted.view == "transactions":
-                # A transaction with damage is one that is not whole; the reader has told what it knows.
+                # A damaged transaction counts as incomplete; the reader has already returned its rows.
                 following = after if after is not None else log.size
-            # Where framing is lost, how that showed depends on how far was read.
+            # Where framing is lost, the reported error depends on how far was read.
             if isinstance(error, (FramingError, TruncatedError)):
                 error = FramingError("incomplete event", file=split.file.path, position=at)
             yield Gap(at, following, error)
@@ -122,15 +122,15 @@ def _pass_over(
                 if found is not None:
                     error = found
                     continue
-            if cut is None:
+            if split_point is None:
                 return None
-            return Part(((cut.position, stop),), part.binlog_version, cut.formats)
+            return Part(((split_point.position, stop),), part.binlog_version, split_point.formats)
 
 
 def _read_rest(split: Split, rest: _Rest, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
-    """The rows of the rest; gives the error that ends it."""
+    """Rows of the rest; returns the error that ends it."""
     begin = max(rest.position, (wanted.options.get("start_position") or 0) if split.number == 0 else 0)
-    # As of a first file, of which a start position counts.
+    # Options as for a first file, to which a start position applies.
     first, options = replace(split, number=0), {**wanted.options, "start_position": begin}
     try:
         for found in wanted.read(first, rest.part, wanted.view, **options):
@@ -141,9 +141,9 @@ def _read_rest(split: Split, rest: _Rest, wanted: _Wanted) -> Generator[Any, Non
 
 
 def _tells_its_end(log: Log, position: int, following: int) -> bool:
-    """Whether just one event is lost, and not one that names a transaction."""
+    """Whether exactly one event is lost, and it does not name a transaction."""
     log.stream.seek(position)
-    version = log.head.binlog_version
+    version = log.log_header.binlog_version
     try:
         data = read_up_to(log.stream, header_length(version))
     except DamagedError:
@@ -151,7 +151,7 @@ def _tells_its_end(log: Log, position: int, following: int) -> bool:
     if len(data) < header_length(version):
         return False
     header = read_header(data, version)
-    kind = log.head.context().layout.effective_type(header.type_code)
+    kind = log.log_header.context().layout.effective_type(header.type_code)
     return position + header.len_event == following and kind not in GTID_TYPES
 
 

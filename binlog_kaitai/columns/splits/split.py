@@ -1,8 +1,8 @@
-"""Parts of logs to be read apart from each other, and together as one.
+"""Divides logs into splits, which can be read independently and together contain all rows.
 
-A split is a range of bytes. It owns the transactions that begin inside it: its reader finds the first of them
-and reads past the end of the split to finish the last. `split_points` says where the log is cut. The splits
-of some logs hold the rows of those logs, whatever the size of the splits.
+A split is a range of bytes that owns the transactions that begin in it: its reader finds the first of them
+and reads past the end of the split to finish the last. `split_points` finds the boundaries. All splits of a
+log together contain exactly its rows, whatever their size.
 
 ::
 
@@ -42,7 +42,7 @@ from binlog_kaitai.sources.packed import warn_undivided
 from binlog_kaitai.sources.source import Part, Source, SourceLike, resolve, series_of, state_of
 from binlog_kaitai.values.schema import is_mariadb
 
-#: Like Spark's own default for files, in bytes.
+#: Spark's default split size for files, in bytes.
 SPLIT_SIZE = 128 << 20
 
 VIEWS = {
@@ -54,20 +54,20 @@ VIEWS = {
 
 
 class LogFile(NamedTuple):
-    """A log as it was when it was listed.
+    """A log, as it was when it was listed.
 
     Attributes
     ----------
     path : str
-        Where it is.
+        Its path.
     size : int
-        Length of the plain log in bytes.
+        Size of the log in bytes, after decompression.
     modified : float
-        Time of its last change in seconds since 1970.
+        Modification time, in seconds since 1970.
     is_divisible : bool
-        It can be read from the middle, as packed logs without a seek table cannot.
+        Whether it can be read from the middle; compressed logs without a seek table cannot.
     keys : Keys or None
-        Where its keys are, if it is encrypted.
+        Location of its keys, if it is encrypted.
     """
 
     path: str
@@ -79,20 +79,20 @@ class LogFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Split:
-    """Some bytes of a log. It can be pickled.
+    """A byte range of a log; can be pickled.
 
     Attributes
     ----------
     file : LogFile
         The log.
     number : int
-        Which one of the logs it is, from 0.
+        Number of the log, from 0.
     start : int
         Offset of the first byte.
     stop : int or None
-        Offset behind the last byte; None for the end of the log, wherever that is when it is read.
+        Offset after the last byte; None for the end of the log at the time of reading.
     is_exact : bool
-        Transactions begin, or the log ends, at just these offsets: nothing has to be found.
+        Start and stop are known split points or the end of the log, so no search is needed.
     is_last_file : bool
         There is no later log.
     era : int
@@ -109,14 +109,14 @@ class Split:
 
 
 def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[LogFile]:
-    """The logs that a caller means, in order; none of them is read.
+    """The logs of a source, in order, without reading them.
 
     Raises
     ------
     SourceError
-        Nothing is there.
+        No log was found.
     UsageError
-        A stream, which cannot be read from another process.
+        The source is a stream, which another process cannot read.
     """
     found = []
     for log in resolve(source, keys):
@@ -131,27 +131,28 @@ def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = No
 def plan(
     source: SourceLike | Iterable[SourceLike], split_size: int = SPLIT_SIZE, keys: Keys | None = None
 ) -> list[Split]:
-    """Divide logs into splits, in the order of the logs, without reading them.
+    """Divide logs into splits, in log order, without reading them.
 
     Parameters
     ----------
     source
-        What `binlog_kaitai.open` takes, but for streams.
+        Any source that `binlog_kaitai.open` accepts, except streams.
     split_size
-        Bytes of a split; the last one of a log may have half as many more. 0: a split for each log.
+        Size of a split in bytes; the last one of a log may be up to one and a half times as large. 0: one
+        split per log.
     keys
-        Where to look for the keys of encrypted logs. Splits can be pickled only if these are in files.
+        Where to find the keys of encrypted logs. Splits can be pickled only if the keys are in files.
 
     Raises
     ------
     SourceError, UsageError
-        Nothing is there, or it cannot be read in parts.
+        No log was found, or the source cannot be split.
     """
     return divide(list_files(source, keys), split_size)
 
 
 def divide(files: Sequence[LogFile], split_size: int = SPLIT_SIZE) -> list[Split]:
-    """The same of listed files."""
+    """Divide listed files into splits, like `plan`."""
     era = era_of(file.path for file in files)
     return [split for number in range(len(files)) for split in _divide(files, number, split_size, era)]
 
@@ -171,18 +172,18 @@ def _divide(files: Sequence[LogFile], number: int, split_size: int, era: int) ->
 
 
 def files_before(splits: Iterable[Split], split: Split) -> list[LogFile]:
-    """The logs before that of a split, which may define its tables."""
+    """The logs before the log of a split, which may define its tables."""
     files = {one.number: one.file for one in splits if one.number < split.number}
     return [files[number] for number in sorted(files)]
 
 
 def read_split(split: Split, view: str = "changes", **options: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of one split as record batches; the options are those of `read_part`.
+    """Rows of a split as record batches; the options are those of `read_part`.
 
     Raises
     ------
     BinlogError
-        While reading, after the batches of all events before the damage.
+        During iteration, after the batches of all events before the damage.
     """
     part = _part_of(split)
     if part is not None:
@@ -205,33 +206,33 @@ def read_part(
     definitions_at: Callable[[Part], Definitions] | None = None,
     **filters: Any,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of some events of a split's log.
+    """Rows of some events of a split's log.
 
     Parameters
     ----------
     view
         ``"events"``, ``"transactions"``, ``"ddl"``, or ``"changes"``: as JSON, or with `schema` typed.
     table
-        As `Filters.of` takes it.
+        As for `Filters.of`.
     schema
-        The columns of the rows of one table, with `META_FIELDS` in front; others of the table are left out,
-        and what a row does not have is null.
+        Columns of the rows of one table, preceded by `META_FIELDS`; other columns of the table are omitted,
+        and columns missing from a row are null.
     where
-        With `schema`, a condition on the rows.
+        A condition on the rows; requires `schema`.
     earlier
-        The logs before this one: what those of its own series define counts, where a log does not name
+        The logs before this one; the definitions in those of the same series apply if a log does not name
         columns.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes.
     scan_ddl
-        Look for definitions in all logs before the split, when a table is met that the log does not name
-        the columns of.
+        Search all logs before the split for definitions when the log does not name the columns of a
+        table.
     zero_dates, verify_checksums
         As in `read_changes`.
     definitions_at
-        Gives what is known of tables before a part, instead of `earlier` and `ddl`.
+        Returns the definitions in force before a part; replaces `earlier` and `ddl`.
     filters
-        As `Filters.of` takes them. Times choose each event, or transaction, for itself.
+        As for `Filters.of`. Time filters apply to each event, or transaction, individually.
     """
 
     def known() -> Definitions:
@@ -276,17 +277,17 @@ def read_part(
 
 
 def source_of(file: LogFile) -> Source:
-    """The whole log."""
+    """The source of the whole log."""
     return Source.of_path(file.path, file.keys)
 
 
 def _part_of(split: Split) -> Part | None:
-    """The events that a split owns; None where no transaction begins in it.
+    """The events that a split owns; None if no transaction begins in it.
 
     Raises
     ------
     BinlogError
-        The start of the log cannot be read.
+        The start of the log cannot be decoded.
     """
     if split.start == 0 and split.stop is None:
         return Part(((0, None),))
@@ -295,10 +296,12 @@ def _part_of(split: Split) -> Part | None:
 
 
 def part_in(log: Log, split: Split) -> Part | None:
-    """The same, of a log that is open."""
-    head = log.head
+    """Like `_part_of`, for an open log."""
+    log_header = log.log_header
     if split.is_exact:
-        formats = log.cut_before(split.start).formats if head.is_relay_log else head.formats
+        formats = (
+            log.split_point_before(split.start).formats if log_header.is_relay_log else log_header.formats
+        )
         start: SplitPoint | None = SplitPoint(split.start, formats if split.start else ())
         stop: int | None = split.stop
     else:
@@ -307,10 +310,10 @@ def part_in(log: Log, split: Split) -> Part | None:
         stop = None if after is None else after.position
     if start is None:
         return None
-    return Part(((start.position, stop),), head.binlog_version, start.formats)
+    return Part(((start.position, stop),), log_header.binlog_version, start.formats)
 
 
-#: Logs whose cuts are kept.
+#: Maximum number of logs with cached split points.
 _MAX_LOGS = 1 << 10
 
 _split_points: OrderedDict[LogFile, list[SplitPoint]] = OrderedDict()
@@ -318,12 +321,12 @@ _split_points: OrderedDict[LogFile, list[SplitPoint]] = OrderedDict()
 
 @contextmanager
 def opened(file: LogFile) -> Iterator[Log]:
-    """A log for finding cuts in it; what has been found is kept by the process.
+    """A log opened to find split points; the process caches the results.
 
     Raises
     ------
     SourceError, NotABinlogError, EncryptedError, GrammarError
-        The start of the log cannot be read.
+        The start of the log cannot be decoded.
     """
     with reading(file.path), source_of(file).open() as stream:
         log = Log(stream, file.path)
@@ -337,7 +340,7 @@ def opened(file: LogFile) -> Iterator[Log]:
 def _definitions(
     split: Split, part: Part, earlier: Sequence[LogFile], ddl: str | None, *, needs_names: bool = True
 ) -> Definitions:
-    """What is known of tables before a split; found when it is needed."""
+    """Definitions in force before a split, loaded when needed."""
     start = part.pieces[0][0]
     if start == 0 and not earlier:
         return new_definitions(ddl)
@@ -349,12 +352,12 @@ def _definitions(
 
     is_known = False
     with suppress(BinlogError), opened(split.file) as log:
-        is_known = not is_mariadb(log.head.context().layout)
+        is_known = not is_mariadb(log.log_header.context().layout)
     return LateDefinitions(load, is_mariadb=not is_known, needs_names=needs_names)
 
 
 def _of_one_series(file: LogFile, others: Sequence[LogFile]) -> list[LogFile]:
-    """The other logs that the same server wrote as this one; see `SeriesDefinitions`."""
+    """The other logs written by the same server as this one; see `SeriesDefinitions`."""
     wanted = series_of(file.path)
     same = [other for other in others if series_of(other.path) == wanted]
     own = _server_id(file) if same else None
@@ -363,10 +366,10 @@ def _of_one_series(file: LogFile, others: Sequence[LogFile]) -> list[LogFile]:
 
 @lru_cache(_MAX_LOGS)
 def _server_id(file: LogFile) -> int | None:
-    """The server id in the first event of a log; None where that is damaged."""
+    """Server id in the first event of a log; None if that event is damaged."""
     try:
         with opened(file) as log:
-            return log.head.server_id
+            return log.log_header.server_id
     except (DamagedError, NotABinlogError):
         return None
 

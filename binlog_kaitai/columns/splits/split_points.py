@@ -1,17 +1,18 @@
-"""Where a log can be cut, so that either side reads by itself as if both were read together.
+"""Split points: where a log can be split so that both sides together read the same as the whole.
 
-The rule
---------
-1. A cut lies before a GTID event: whatever came before it, a transaction begins there.
-2. In a log whose first transaction has no GTID event, a cut also lies before BEGIN, and after an XID_EVENT,
-   COMMIT or ROLLBACK, if a transaction begins there by the rule of `boundaries` and no GTID is in force.
-3. In a log with GTIDs and checksums the first cut from any offset on is found without what lies before: a
-   little earlier an event is found by its header and checksum (`resync`), and the events from there on are
-   followed to the cut, and past it until there is no doubt.
-4. Elsewhere, and where there is doubt (damage, positions in headers that are not the file's own, the start of
-   the log), the events are followed from the start of the log. Without checksums, bytes lost far ahead of an
-   event decide whether a reader of the whole log meets that event at all. So the answer depends on the log
-   and the offset alone: the end of one part and the start of the next are the same.
+Rules
+-----
+1. Before a GTID event there is always a split point, because a transaction begins there.
+2. In a log whose first transaction has no GTID event, there are also split points before BEGIN, and after an
+   XID_EVENT, COMMIT or ROLLBACK, if a transaction begins there by the rules of `boundaries` and no GTID is
+   in force.
+3. In a log with GTIDs and checksums, the first split point after an offset is found without the bytes before
+   it: an event a little earlier is recognized by its header and checksum (`resync`), and the events from
+   there on are followed to the split point, and past it until there is no doubt.
+4. Otherwise, and if there is doubt (damage, positions in headers that are not offsets in this file, the start
+   of the log), the events are followed from the start of the log. Without checksums, bytes lost far before an
+   event determine whether a reader of the whole log recognizes that event. The result therefore depends only
+   on the log and the offset: the end of one part and the start of the next are the same.
 """
 
 from __future__ import annotations
@@ -45,38 +46,39 @@ from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.source import MAGIC, Part
 
-#: Events are followed from this far before an offset, and this far behind a cut, in bytes.
+#: Events are followed from this distance before an offset, and to this distance after a split point, in
+#: bytes.
 LOOK_BACK, PROOF = 1 << 20, 4 << 20
 
-#: Offsets as near to the start of the log are reached from there.
+#: Offsets closer to the start of the log are reached from the start.
 NEAR = 4 << 20
 
 _BLOCK = 1 << 18
 
-#: The events that stand before the first transaction are a few.
-_MAX_HEAD_EVENTS = 64
+#: Maximum number of events before the first transaction.
+_MAX_HEADER_EVENTS = 64
 
-#: A known cut is kept for each of so many bytes of a log that has been followed.
+#: Distance between cached split points of a log that was followed from the start, in bytes.
 _STRIDE = 1 << 20
 
 
 class LogHeader(NamedTuple):
-    """What the start of a log tells of all of it.
+    """Properties of a log, from its first events.
 
     Attributes
     ----------
     format : bytes or None
-        The format description event; None before version 4, or where the file ends before.
+        The format description event; None before version 4, or if the file ends before it.
     has_gtids : bool
-        The first transaction begins with a GTID event.
+        Whether the first transaction begins with a GTID event.
     is_relay_log : bool
-        Its events are another server's, and so are the positions in their headers.
+        Whether the events, and the positions in their headers, come from another server.
     is_encrypted : bool
-        What follows is encrypted.
+        Whether the following events are encrypted.
     timestamp : int
-        When the log was begun, in seconds since 1970; 0 where that is not known.
+        Time when the log was created, in seconds since 1970; 0 if unknown.
     server_id : int or None
-        The server that wrote the first event; None where there is none.
+        Server that wrote the first event; None if there is none.
     """
 
     binlog_version: int
@@ -92,17 +94,17 @@ class LogHeader(NamedTuple):
         return () if self.format is None else (self.format,)
 
     def context(self) -> Context:
-        """What is known behind the format description."""
+        """The state after the format description."""
         return context_of(Part((), self.binlog_version, self.formats))
 
 
 def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
-    """The head of a log that errors call by this name, from a stream that can seek.
+    """The header of a log, from a seekable stream; `name` appears in errors.
 
     Raises
     ------
     NotABinlogError, EncryptedError, GrammarError
-        The first bytes are not those of a readable log.
+        The stream does not begin with a readable log.
     """
     stream.seek(0)
     version, _ = read_start(stream)
@@ -111,7 +113,7 @@ def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
     described, is_encrypted, timestamp = None, False, 0
     server_id: int | None = None
     kind = -1
-    for _ in range(_MAX_HEAD_EVENTS):
+    for _ in range(_MAX_HEADER_EVENTS):
         stream.seek(position)
         data = read_up_to(stream, length)
         if len(data) < length:
@@ -130,10 +132,10 @@ def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
                 context.observe(data, header)
             except BinlogError as error:
                 if described is not None:
-                    break  # the reader of the events raises the error
+                    break  # the event reader raises the error
                 raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
             described = described or data
-        # A copy that a server sent is plain, and the event in it marked as one to skip.
+        # A copy sent by a server is not encrypted, and the event in it is flagged as ignorable.
         is_plain = bool(header.flags & masks.EventHeader.IS_IGNORABLE)
         is_encrypted |= kind == EventType.start_encryption_event and not is_plain
         position += header.len_event
@@ -142,72 +144,73 @@ def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
 
 
 class SplitPoint(NamedTuple):
-    """A place where a log can be cut, and the format descriptions in force there."""
+    """An offset at which a log can be split, and the format descriptions in force there."""
 
     position: int
     formats: tuple[bytes, ...]
 
 
 class Log:
-    """One log, for finding cuts in it.
+    """A log in which to find split points.
 
     Parameters
     ----------
     stream
-        A stream of the whole log that can seek; its position changes.
+        A seekable stream of the whole log; its position changes.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream = stream
         self.name = name
-        self.head = read_log_header(stream, name)
-        self._context = self.head.context()
-        self._context.has_exact_positions &= not self.head.is_relay_log
+        self.log_header = read_log_header(stream, name)
+        self._context = self.log_header.context()
+        self._context.has_exact_positions &= not self.log_header.is_relay_log
         is_checksummed = self._context.layout.is_checksummed
-        self._can_resync = self._context.has_exact_positions and self.head.has_gtids and is_checksummed
-        #: Cuts that following from the start has found, some for each stretch; the start itself is one.
+        self._can_resync = self._context.has_exact_positions and self.log_header.has_gtids and is_checksummed
+        #: Split points found by following the log from its start, some per stretch, including the start
+        #: itself.
         self.known = [SplitPoint(0, ())]
 
     @cached_property
     def size(self) -> int:
-        """How many bytes it has."""
+        """Size in bytes."""
         return self.stream.seek(0, io.SEEK_END)
 
     @cached_property
     def search(self) -> Search:
-        """Finds whole events in it."""
+        """Search for complete events in the log."""
         return Search(self.stream)
 
     def first_split_point(self, start: int, stop: int | None = None) -> SplitPoint | None:
-        """The first cut at or behind `start` and before `stop`; None if there is none.
+        """The first split point at or after `start` and before `stop`; None if there is none.
 
-        The start of the log is one.
+        The start of the log is a split point.
         """
         if start <= 0:
             return self.known[0]
-        if self.head.is_encrypted:
+        if self.log_header.is_encrypted:
             return None
         if self._can_resync and start >= NEAR:
-            is_sure, cut = self._by_resync(start, stop)
+            is_sure, split_point = self._by_resync(start, stop)
             if is_sure:
-                return cut
+                return split_point
         return self._from_known(start, stop)
 
-    def cut_before(self, position: int) -> SplitPoint:
-        """The last cut at or before an event's offset, by the events before it."""
+    def split_point_before(self, position: int) -> SplitPoint:
+        """The last split point at or before an event, determined from the preceding events."""
         found = self._known_before(position)
-        for cut in self.split_points(found, position + 1):
-            if cut.position > position:
+        for split_point in self.split_points(found, position + 1):
+            if split_point.position > position:
                 break
-            found = cut
+            found = split_point
         return found
 
     def split_points(self, start: SplitPoint, stop: int | None = None) -> Iterator[SplitPoint]:
-        """All cuts behind one, about up to `stop`; damage is passed over."""
-        formats, follower = start.formats, SplitPointFinder(self.head)
+        """All split points after a given one, up to approximately `stop`, skipping damage."""
+        formats, follower = start.formats, SplitPointFinder(self.log_header)
         for block in self.blocks(start, stop):
             if isinstance(block, Gap):
-                follower = SplitPointFinder(self.head, is_sure=False)
+                follower = SplitPointFinder(self.log_header, is_sure=False)
                 continue
             for position in follower.take(block):
                 if position > start.position:
@@ -216,10 +219,10 @@ class Log:
                 formats = (*formats[:1], block.raw(0))
 
     def blocks(self, start: SplitPoint, stop: int | None = None) -> Iterator[Block | Gap]:
-        """The events from a cut on that can be framed, about up to `stop`, and what cannot."""
+        """Blocks and gaps from a split point on, up to approximately `stop`."""
         at = start.position
         self.stream.seek(at)
-        context = context_of(Part((), self.head.binlog_version, start.formats)) if at else None
+        context = context_of(Part((), self.log_header.binlog_version, start.formats)) if at else None
         options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK, "prefetches": False}
         found = AroundDamage(self.stream, self.name, context, at, is_checked=True, **options)
         for one in found:
@@ -229,70 +232,70 @@ class Log:
                 return
 
     def after(self, position: int) -> int | None:
-        """Where the next whole event after a damaged one begins; None if there is none."""
+        """Offset of the next complete event after a damaged one; None if there is none."""
         return self.search.after(position, self._context)
 
     def _by_resync(self, start: int, stop: int | None) -> tuple[bool, SplitPoint | None]:
-        """Whether the answer is sure, and the answer."""
+        """Whether the result is certain, and the result."""
         at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._context.layout)
         if at is None:
             return False, None
-        formats, follower = self.head.formats, SplitPointFinder(self.head)
-        part = Part(((at, None),), self.head.binlog_version, formats)
+        formats, follower = self.log_header.formats, SplitPointFinder(self.log_header)
+        part = Part(((at, None),), self.log_header.binlog_version, formats)
         reader = PartReader(self.stream, part, self.name, block_size=_BLOCK)
-        cut: SplitPoint | None = None
+        split_point: SplitPoint | None = None
         try:
             for block in reader:
                 if (checksums.check(block) == BAD).any() or block.is_special:
                     return False, None
                 positions = follower.take(block)
-                if cut is None and (at_or_after := [one for one in positions if one >= start]):
-                    cut = SplitPoint(at_or_after[0], formats)
+                if split_point is None and (at_or_after := [one for one in positions if one >= start]):
+                    split_point = SplitPoint(at_or_after[0], formats)
                 proven = reader.position - PROOF
-                if cut is not None and proven >= cut.position:
-                    return True, _before(cut, stop)
-                if cut is None and stop is not None and proven >= at and reader.position >= stop:
+                if split_point is not None and proven >= split_point.position:
+                    return True, _before(split_point, stop)
+                if split_point is None and stop is not None and proven >= at and reader.position >= stop:
                     return True, None
             end = reader.end()
         except BinlogError:
             return False, None
-        return end is not None and end.bytes_after == 0, _before(cut, stop)
+        return end is not None and end.bytes_after == 0, _before(split_point, stop)
 
     def _known_before(self, start: int) -> SplitPoint:
-        at = bisect_right(self.known, start, key=lambda cut: cut.position)
+        at = bisect_right(self.known, start, key=lambda split_point: split_point.position)
         return self.known[max(at - 1, 0)]
 
     def _from_known(self, start: int, stop: int | None) -> SplitPoint | None:
-        for cut in self.split_points(self._known_before(start), stop):
-            if cut.position >= self.known[-1].position + _STRIDE:
-                self.known.append(cut)
-            if cut.position >= start:
-                return _before(cut, stop)
+        for split_point in self.split_points(self._known_before(start), stop):
+            if split_point.position >= self.known[-1].position + _STRIDE:
+                self.known.append(split_point)
+            if split_point.position >= start:
+                return _before(split_point, stop)
         return None
 
 
-def _before(cut: SplitPoint | None, stop: int | None) -> SplitPoint | None:
-    return cut if cut is None or stop is None or cut.position < stop else None
+def _before(split_point: SplitPoint | None, stop: int | None) -> SplitPoint | None:
+    return split_point if split_point is None or stop is None or split_point.position < stop else None
 
 
 class SplitPointFinder:
-    """Finds the cuts in one block after another.
+    """Finds the split points in consecutive blocks.
 
     Parameters
     ----------
     is_sure
-        The first block is the start of the log, or of a part that begins at a cut; else it may begin inside a
-        transaction.
+        Whether the first block is the start of the log, or of a part that begins at a split point; otherwise
+        it may begin inside a transaction.
     """
 
-    def __init__(self, head: LogHeader, *, is_sure: bool = True) -> None:
-        self._has_gtids = head.has_gtids
+    def __init__(self, log_header: LogHeader, *, is_sure: bool = True) -> None:
+        self._has_gtids = log_header.has_gtids
         self._boundaries = Boundaries()
         self._is_sure = is_sure
         self._last_role = Role.OUTSIDE
 
     def take(self, block: Block) -> list[int]:
-        """Offsets of the cuts before events of the next block."""
+        """Offsets of the split points before events of the next block."""
         is_cut = np.isin(block.types, list(GTID_TYPES))
         if not self._has_gtids:
             is_cut |= self._without_gtids(block)

@@ -1,12 +1,30 @@
-"""Cells as text, a whole column at a time: literals of SQL, or of what else prints rows.
+"""Formats values as text, many at a time: SQL literals, and the output of `dump` and `rows`.
 
-style    who writes the values of which type, and how one column becomes an array of text
-pieces   writers that several styles share: numbers, dates, times; bytes with escapes or as hexadecimal
-sql      SQL literals, as `binlog_kaitai.values.sql_text` has them
-kernels  the loops over bytes
-printed_rows, printed_values, general, base64
-         what `dump` prints: all of a row by one kernel, straight from the bytes of the log
+Formatting columns:
 
-All arrays of text are Arrow arrays of bytes (`pa.binary()`), so that text in any character set is text.
-What `dump` prints is made without Arrow, so that it need not be loaded: nothing is imported here.
+style           which function writes the values of which type, and how a column becomes an array of text
+pieces          writers shared by several styles: numbers, dates, times; escaped or hexadecimal bytes
+sql             SQL literals, by the rules of `binlog_kaitai.values.sql_text`
+kernels         kernels that write values
+sql_kernels     kernels that write SQL literals
+shortest        kernels that write FLOAT and DOUBLE with the fewest digits
+
+The lines of `rows`, directly from row images:
+
+row_lines       a kernel that writes complete lines
+cells           kernels that write single values
+printable       kernels that truncate and escape values for display
+
+The output of `dump`, directly from the bytes of the log:
+
+jobs            kernels that write prepared text, base64 and rows in order
+steps           a kernel that follows events and states
+printed_rows    kernels that write rows
+printed_values  kernels that write single values
+general         kernels that write floating-point numbers
+hexdump         a kernel that writes hex dumps
+base64          a kernel that writes base64
+
+Arrays of text are Arrow arrays of bytes (`pa.binary()`), which can hold text in any character set. The output
+of `dump` is written without Arrow, so that it need not be loaded: this module imports nothing.
 """

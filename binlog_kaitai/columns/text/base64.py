@@ -1,4 +1,4 @@
-"""Base64 in lines; a kernel, see `columns.kernel.compile`."""
+"""A kernel that writes base64 in lines."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from binlog_kaitai.columns.kernel.arrays import Array, Bytes
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Bytes that a line holds.
+#: Input bytes per line.
 LINE = 57
 
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-#: The letters of each 12 bits, see `put_base64`.
+#: The characters of each 12-bit value, see `put_base64`.
 PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in range(1 << 12)], dtype=np.uint16)
 
 
@@ -19,8 +19,8 @@ PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in ran
 def put_base64(data: Bytes, start: int, end: int, letters: Array, out: Bytes, at: int) -> int:
     """Write base64 in lines of 76 characters, each ended, at `out[at]`; gives the end.
 
-    `letters` has the two characters of each 12 bits, the first in the lower byte, uint16. `out` must have
-    room for 77 bytes for each 57, begun ones counted, and 8 more.
+    `letters` has the two characters of each 12-bit value, the first in the lower byte, uint16. `out` must
+    have room for 77 bytes per 57 input bytes or part thereof, and 8 more.
     """
     while start + LINE <= end:
         line = data[start : start + LINE]

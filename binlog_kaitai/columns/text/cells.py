@@ -1,8 +1,8 @@
-"""Single values as JSON text, and as people read them. All functions are kernels (`columns.kernel.compile`).
+"""Kernels that write single values as JSON, or for the table and CSV formats.
 
-Each writes at `out[at]`, where there must be room, and gives the end; LEFT for a value that the reader must
-write. `quotes` says what a quotation mark is: 1, the byte itself; 2, twice the byte, as inside a quoted field
-of CSV; 0, none at all, and strings have no escapes.
+Each writes at `out[at]`, which must have room, and returns the end; LEFT for a value left to the event
+reader. `quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV field; 0,
+none, and no escapes in strings.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from binlog_kaitai.columns.text.printed_values import (
 )
 from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
 
-#: What a column's values are. Those of OTHER are the reader's.
+#: Kinds of column values. Values of kind OTHER are left to the event reader.
 (
     OTHER,
     SIGNED,
@@ -51,29 +51,29 @@ from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_short
     YEAR,
     DOUBLE,
     FLOAT,
-    DECIMAL,  # detail: scale, and 256 times the precision
+    DECIMAL,  # detail: scale plus 256 times the precision
     DATE,
-    DATETIME2,  # detail: digits of the fraction, as the next two
+    DATETIME2,  # detail: fractional digits; likewise for the next two
     TIMESTAMP2,
     TIME2,
     DATETIME,
     TIMESTAMP,
     TIME,
     UTF8,
-    CODED,  # a character set of single bytes: words are the text of each byte. detail: 1 if it extends ASCII
-    BYTES,  # detail: the least length
-    MEMBER,  # words are what each number means
+    CODED,  # single-byte character set: words are the characters. detail: 1 if it extends ASCII
+    BYTES,  # detail: minimum length
+    MEMBER,  # words are the members
     MEMBERS,  # words are the names of the bits
     DOCUMENT,
 ) = range(21)
 
-#: Most bytes that the text of a value takes of any kind but UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
+#: Maximum text length of values of all kinds except UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
 WIDEST = 96
 
 _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 _MARKER = np.frombuffer(b'{"json": ', dtype=np.uint8)
 _NULL = np.frombuffer(b"null", dtype=np.uint8)
-#: How a JSON document begins that is a string alone.
+#: First byte of a JSON document that is a single string.
 _JSON_STRING = 12
 
 
@@ -91,7 +91,7 @@ def put_quote(quotes: int, out: Bytes, at: int) -> int:
 def put_bytes_object(
     data: Bytes, start: int, length: int, least: int, quotes: int, out: Bytes, at: int
 ) -> int:
-    """Write bytes as ``{"hex": "…"}``, padded with zeros to the least length."""
+    """Write bytes as ``{"hex": "…"}``, padded with zeros to a minimum length."""
     marks = max(quotes, 1)
     for step in range(_OPENING.shape[0]):
         out[at] = _OPENING[step]
@@ -111,7 +111,7 @@ def put_bytes_object(
 
 @kernel
 def widest_text(data: Bytes, start: int, length: int) -> Any:
-    """No less than what `put_utf8` takes for some bytes."""
+    """Upper bound for the length that `put_utf8` writes."""
     controls: Any = np.int64(0)
     marks: Any = np.int64(0)
     source = data[start : start + length]
@@ -123,11 +123,11 @@ def widest_text(data: Bytes, start: int, length: int) -> Any:
 
 @kernel
 def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: int) -> Any:
-    """Write a string; bytes that are no UTF-8 as an object."""
+    """Write a string; invalid UTF-8 as an object."""
     begin = at
     at = put_quote(quotes, out, at)
-    # Mostly nothing is escaped. Slices: of them Numba knows that no index counts from the end, and makes
-    # vector instructions.
+    # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
+    # instructions.
     source = data[start : start + length]
     target = out[at : at + length]
     special, high = np.uint8(0), np.uint8(0)
@@ -138,20 +138,20 @@ def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: 
         target[index] = byte
     if high < 128 and (special == 0 or quotes == 0):
         return put_quote(quotes, out, at + length)
-    place = start
+    offset = start
     end = start + length
-    while place < end:
-        byte = data[place]
+    while offset < end:
+        byte = data[offset]
         if byte >= 128:
-            width = width_at(data, place, end)
+            width = width_at(data, offset, end)
             if width == 0:
                 return put_bytes_object(data, start, length, 0, quotes, out, begin)
             for step in range(width):
-                out[at + step] = data[place + step]
+                out[at + step] = data[offset + step]
             at += width
-            place += width
+            offset += width
             continue
-        place += 1
+        offset += 1
         if quotes == 0 or ESCAPES[byte] == 0:
             out[at] = byte
             at += 1
@@ -176,7 +176,7 @@ def put_coded(
     out: Bytes,
     at: int,
 ) -> Any:
-    """Write a string byte by byte as the words say; LEFT if a byte has none."""
+    """Write a string byte by byte, translated by words; LEFT if a byte has none."""
     at = put_quote(quotes, out, at)
     if is_ascii:
         source = data[start : start + length]
@@ -204,7 +204,7 @@ def put_coded(
 def put_members(
     bits: int, words: Bytes, limits: Ints, first: int, count: int, quotes: int, out: Bytes, at: int
 ) -> Any:
-    """Write the names of bits with commas between them; LEFT if a bit has none."""
+    """Write the names of bits, separated by commas; LEFT if a bit has none."""
     if count < 64 and bits >> count != 0:
         return LEFT
     at = put_quote(quotes, out, at)
@@ -225,7 +225,7 @@ def put_members(
 
 @kernel
 def is_utf8(data: Bytes, start: int, end: int) -> bool:
-    """Whether bytes are UTF-8."""
+    """Whether bytes are valid UTF-8."""
     source = data[start:end]
     high = np.uint8(0)
     for index in range(source.shape[0]):
@@ -244,7 +244,7 @@ def is_utf8(data: Bytes, start: int, end: int) -> bool:
 def put_json(data: Bytes, start: int, length: int, quotes: int, stack: Ints, out: Bytes, at: int) -> Any:
     """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
 
-    Returns LEFT for text that could be mistaken for NULL or for the marker (`values.json_text.marked`) and,
+    LEFT also for text that could be mistaken for NULL or for the marker (`values.json_text.marked`) and,
     without quotes, for a document that is a single string.
     """
     if length == 0 or (quotes == 0 and data[start] == _JSON_STRING):
@@ -271,28 +271,28 @@ def put_json(data: Bytes, start: int, length: int, quotes: int, stack: Ints, out
     if at + marks > out.shape[0]:
         return NO_ROOM
     end = at + marks
-    place = end
+    offset = end
     while marks > 0:
         at -= 1
-        place -= 1
+        offset -= 1
         byte = out[at]
-        out[place] = byte
+        out[offset] = byte
         if byte == 34:
-            place -= 1
-            out[place] = 34
+            offset -= 1
+            out[offset] = 34
             marks -= 1
     return end
 
 
 @kernel
-def put_moment(data: Bytes, place: int, kind: int, digits: int, out: Bytes, at: int) -> Any:
+def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, at: int) -> Any:
     """Write a date or time of any kind, without quotes."""
     microsecond = np.int64(0)
     if kind in (TIMESTAMP, TIMESTAMP2):
         if kind == TIMESTAMP:
-            seconds = timestamp(data, place)
+            seconds = timestamp(data, offset)
         else:
-            seconds, microsecond = timestamp2(data, place, digits)
+            seconds, microsecond = timestamp2(data, offset, digits)
         if seconds == 0:
             at = put_calendar(0, 0, 0, 45, out, at)
         else:
@@ -302,9 +302,9 @@ def put_moment(data: Bytes, place: int, kind: int, digits: int, out: Bytes, at: 
     elif kind in (TIME, TIME2):
         has_spare_bit = False
         if kind == TIME:
-            is_negative, hour, minute, second = time(data, place)
+            is_negative, hour, minute, second = time(data, offset)
         else:
-            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
+            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, offset, digits)
         if has_spare_bit or minute > 59 or second > 59:
             return LEFT
         if is_negative:
@@ -312,14 +312,16 @@ def put_moment(data: Bytes, place: int, kind: int, digits: int, out: Bytes, at: 
             at += 1
         at = put_clock(hour, minute, second, out, at)
     elif kind == DATE:
-        years, month, day = date(data, place)
+        years, month, day = date(data, offset)
         return put_calendar(years, month, day, 45, out, at) if years <= 9999 else LEFT
     else:
         is_positive = True
         if kind == DATETIME:
-            years, month, day, hour, minute, second = datetime(data, place)
+            years, month, day, hour, minute, second = datetime(data, offset)
         else:
-            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
+            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(
+                data, offset, digits
+            )
         if not is_positive or not 0 <= years <= 9999:
             return LEFT
         at = put_calendar(years, month, day, 45, out, at)
@@ -335,7 +337,7 @@ def put_moment(data: Bytes, place: int, kind: int, digits: int, out: Bytes, at: 
 @inlined
 def put_cell(
     data: Bytes,
-    place: int,
+    offset: int,
     length: int,
     kind: int,
     detail: int,
@@ -348,34 +350,34 @@ def put_cell(
     out: Bytes,
     at: int,
 ) -> Any:
-    """Write the value whose bytes are `data[place : place + length]`; NO_ROOM only for a DOCUMENT."""
+    """Write the value whose bytes are `data[offset : offset + length]`; NO_ROOM only for a DOCUMENT."""
     if kind == SIGNED:
-        number, _ = integers(data, place, length)
+        number, _ = integers(data, offset, length)
         return put_signed(number, out, at)
     if kind == UTF8:
-        return put_utf8(data, place, length, quotes, out, at)
+        return put_utf8(data, offset, length, quotes, out, at)
     if kind == UNSIGNED:
-        _, bits = integers(data, place, length)
+        _, bits = integers(data, offset, length)
         return put_unsigned(bits, out, at)
     if DATE <= kind <= TIME or kind == DECIMAL:
         at = put_quote(quotes, out, at)
         if kind == DECIMAL:
-            at = put_decimal(data, place, detail >> 8, detail & 255, out, at)
+            at = put_decimal(data, offset, detail >> 8, detail & 255, out, at)
         else:
-            at = put_moment(data, place, kind, detail, out, at)
+            at = put_moment(data, offset, kind, detail, out, at)
         return put_quote(quotes, out, at) if at >= 0 else LEFT
     if kind == DOUBLE:
-        return put_shortest(int_8(data, place), REPR_LEAST, REPR_MOST, out, at)
+        return put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, at)
     if kind == FLOAT:
-        return put_single(np.float64(np.uint32(int_4(data, place, True)).view(np.float32)), out, at)
+        return put_single(np.float64(np.uint32(int_4(data, offset, True)).view(np.float32)), out, at)
     if kind == CODED:
-        return put_coded(data, place, length, detail == 1, words, limits, first, quotes, out, at)
+        return put_coded(data, offset, length, detail == 1, words, limits, first, quotes, out, at)
     if kind == BYTES:
-        return put_bytes_object(data, place, length, detail, quotes, out, at)
+        return put_bytes_object(data, offset, length, detail, quotes, out, at)
     if kind == DOCUMENT:
-        return put_json(data, place, length, quotes, stack, out, at)
+        return put_json(data, offset, length, quotes, stack, out, at)
     if kind == MEMBER:
-        number = enum(data, place, length)
+        number = enum(data, offset, length)
         if number >= count:
             return LEFT
         at = put_quote(quotes, out, at)
@@ -383,14 +385,14 @@ def put_cell(
         copy(words, limits[word], limits[word + 1] - limits[word], out, at)
         return put_quote(quotes, out, at + limits[word + 1] - limits[word])
     if kind == MEMBERS:
-        _, bits = integers(data, place, length)
+        _, bits = integers(data, offset, length)
         return put_members(bits, words, limits, first, count, quotes, out, at)
     if kind == YEAR:
-        _, number = year(data, place)
+        _, number = year(data, offset)
         return put_signed(number, out, at)
     if kind == BITS:
         bits = np.int64(0)
         for step in range(length):
-            bits = (bits << 8) | np.int64(data[place + step])
+            bits = (bits << 8) | np.int64(data[offset + step])
         return put_unsigned(bits, out, at)
     return LEFT

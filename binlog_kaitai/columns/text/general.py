@@ -1,11 +1,11 @@
-"""Floating-point numbers as C's `%.20g` prints them. All functions are kernels, see `kernel.compile`."""
+"""Kernels that write floating-point numbers in C's `%.20g` format."""
 
 from __future__ import annotations
 
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Limbs of nine digits: those of the largest number before the point, and of the smallest behind it.
+#: Limbs of nine digits: of the largest number before the point, and of the smallest number after it.
 SCRATCH = 170
 _UNITS = 40
 _LIMB = 1_000_000_000
@@ -18,17 +18,17 @@ def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: By
     Parameters
     ----------
     mantissa
-        Above 0 and below 2 to the 53.
+        Greater than 0 and less than 2^53.
     precision
-        At most 20; the last digit is rounded by the exact value, halves to even.
+        At most 20; the last digit is rounded from the exact value, ties to even.
     big : int64 array of SCRATCH numbers
-        Room to compute in.
+        Scratch memory.
     out, at
-        Must have room for 32 bytes.
+        Output, with room for 32 bytes.
 
     Returns
     -------
-    The place behind the text.
+    The offset after the text.
     """
     while exponent < 0 and mantissa & 1 == 0:
         mantissa >>= 1
@@ -63,7 +63,7 @@ def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: By
             big[last] = carry
             last += 1
         exponent += shift
-    # The digits, one more than wanted, at the end of the room; then whether anything follows them.
+    # The digits, one more than needed, at the end of the scratch memory; then whether nonzero digits follow.
     digits = SCRATCH - 24
     count = 0
     is_rest = False
@@ -71,10 +71,10 @@ def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: By
     while power * 10 <= big[first]:
         power *= 10
     scale = 9 * (_UNITS - first)
-    place = power
-    while place >= 10:
+    offset = power
+    while offset >= 10:
         scale += 1
-        place //= 10
+        offset //= 10
     for limb in range(first, last):
         value = big[limb]
         while power:

@@ -1,7 +1,6 @@
-"""The bytes of events in hexadecimal, as clients lay them out.
+"""A kernel that writes events as hex dumps in the clients' formats.
 
-A line has the fields of the header, each other one sixteen bytes. `put_hexdump` is a kernel, see
-`columns.kernel.compile`.
+The first line has the fields of the header, each other line sixteen bytes.
 """
 
 from __future__ import annotations
@@ -13,35 +12,36 @@ import numpy as np
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Bytes in a line.
+#: Bytes per line.
 WIDTH = 16
-#: More than a line takes, and than all that is not a line, in bytes.
+#: Upper bounds for the length of a line, and of everything else, in bytes.
 _LINE, _REST = 112, 640
 
-# A style in bytes: what stands for each byte, the width of a line's digits, what fills positions; then texts,
-# each with its length in front.
+# The packed form of a style: the character of each byte, the width of a line's digits, the fill character of
+# positions; then texts, each preceded by its length.
 _FILL_AT, _WIDTH_AT, _FIELDS_AT, _TEXTS_AT = 256, 257, 258, 264
 
 
 class Style(NamedTuple):
-    """How a client lays it out.
+    """The format of a client's hex dump.
 
     Attributes
     ----------
     letters : bytes
-        What stands for each byte, 256 of them.
+        The character for each of the 256 bytes.
     fill : bytes
-        What fills positions up to eight digits.
+        Fill character that pads positions to eight digits.
     width : int
-        Room for the digits of a line.
+        Width of the digits of a line.
     fields : tuple of int
-        Lengths of the header's fields, six of them.
+        Lengths of the six header fields.
     head : bytes
-        In front of the position of the header.
+        Text before the position of the header.
     gaps : tuple of bytes
-        In front of each field.
+        Text before each field.
     after_header, gap, end, end_without_lines : bytes
-        Behind the fields; between position and digits of a line; behind the lines, or where there is none.
+        Text after the fields; between the position and the digits of a line; after the lines, or without
+        lines.
     """
 
     letters: bytes
@@ -56,59 +56,59 @@ class Style(NamedTuple):
     end_without_lines: bytes
 
     def packed(self) -> bytes:
-        """The style as `put_hexdump` takes it."""
+        """The packed form that `put_hexdump` takes."""
         texts = self.head, *self.gaps, self.after_header, self.gap, self.end, self.end_without_lines
         numbers = self.fill + bytes([self.width, *self.fields])
         return self.letters + numbers + b"".join(bytes([len(text)]) + text for text in texts)
 
 
 def room_for(sizes: Ints) -> int:
-    """As much room is enough for events of these lengths, in bytes."""
+    """Sufficient output size for events of these lengths, in bytes."""
     return int((sizes // WIDTH + 1).sum()) * _LINE + _REST * len(sizes)
 
 
 @kernel
 def put_hexdump(
-    data: Bytes, start: int, size: int, position: int, style: Bytes, place: int, out: Bytes, at: Any
+    data: Bytes, start: int, size: int, position: int, style: Bytes, offset: int, out: Bytes, at: Any
 ) -> Any:
-    """Write the bytes of an event.
+    """Write the hex dump of an event.
 
     Parameters
     ----------
     data, start, size
-        Where the event lies.
+        Range of the event.
     position
-        Of its first byte, as it is shown; with 0 nothing is written.
-    style, place
-        Bytes, and where in them a packed `Style` begins.
+        Position to print for the first byte; 0 writes nothing.
+    style, offset
+        Bytes, and the offset of a packed `Style` in them.
     out, at
-        Room for the text, and where it begins.
+        Output, and the offset to write at.
 
     Returns
     -------
-    Where it ends; -1 if there is no room, -2 if the event or the style lies outside.
+    End of the text; -1 if `out` is full, -2 if the event or the style is outside the data.
     """
     if position == 0:
         return at
     if at + (size // WIDTH + 1) * _LINE + _REST > out.shape[0]:
         return -1
-    if place < 0 or place + _TEXTS_AT >= style.shape[0]:
+    if offset < 0 or offset + _TEXTS_AT >= style.shape[0]:
         return -2
     header = np.int64(0)
     for field in range(6):
-        header += np.int64(style[place + _FIELDS_AT + field])
+        header += np.int64(style[offset + _FIELDS_AT + field])
     if start < 0 or size < header or start + size > data.shape[0]:
         return -2
-    text = place + _TEXTS_AT
+    text = offset + _TEXTS_AT
     at = _put_text(style, text, out, at)
     text = _after(style, text)
-    fill = np.int64(style[place + _FILL_AT])
+    fill = np.int64(style[offset + _FILL_AT])
     at = _put_position(position, fill, out, at)
     byte: Any = start
     for field in range(6):
         at = _put_text(style, text, out, at)
         text = _after(style, text)
-        for step in range(style[place + _FIELDS_AT + field]):
+        for step in range(style[offset + _FIELDS_AT + field]):
             if step:
                 out[at] = 32
                 at += 1
@@ -117,7 +117,7 @@ def put_hexdump(
     at = _put_text(style, text, out, at)
     gap = _after(style, text)
     end = _after(style, gap)
-    width = np.int64(style[place + _WIDTH_AT])
+    width = np.int64(style[offset + _WIDTH_AT])
     left: Any = start + size - byte
     if left == 0:
         return _put_text(style, _after(style, end), out, at)
@@ -136,7 +136,7 @@ def put_hexdump(
         out[at + 1] = 124
         at += 2
         for step in range(count):
-            out[at + step] = np.int64(style[place + np.int64(data[byte + step])])
+            out[at + step] = np.int64(style[offset + np.int64(data[byte + step])])
         at += count
         out[at] = 124
         out[at + 1] = 10

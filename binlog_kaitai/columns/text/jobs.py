@@ -1,7 +1,4 @@
-"""What a dump consists of, in its order: texts that are there, base64 of events, and rows.
-
-All functions are kernels, see `columns.kernel.compile`.
-"""
+"""Kernels that write the output of a dump in order: prepared text, base64 of events, and rows."""
 
 from __future__ import annotations
 
@@ -12,16 +9,16 @@ from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.text.base64 import LINE, put_base64
 from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISMATCH, STATE_SIZE, put_rows
 
-#: Kinds of jobs: a text; the base64 of bytes; the rows of images; counting these only; a text and the number
-#: of rows since the last such job, if there were any.
+#: Kinds of jobs: a text; base64 of bytes; rows of images; count rows without output; a text and the number of
+#: rows since the previous such job, if there were any.
 COPY, BASE64, ROWS, COUNT, ROWS_NUMBER = 0, 1, 2, 3, 4
 
-#: Columns of an array of jobs: kind, begin and end of the text or of the bytes, program of the rows, and 1
-#: where what was written so far may go out.
+#: Columns of the array of jobs: kind; range of the text or bytes; program of the rows; and 1 if the output so
+#: far may be flushed.
 JOB_SIZE = 5
 
-#: Numbers in the state of `put_jobs`: those of `put_rows`, the job, whether it was begun, number of rows, and
-#: job and place in `out` behind the last one that may go out.
+#: Indexes into the state of `put_jobs`: those of `put_rows`, the job, whether it has been started, number of
+#: rows, and the job and output offset up to which the output may be flushed.
 JOB, IS_BEGUN, NUMBER, SAFE_JOB, SAFE_END = range(STATE_SIZE, STATE_SIZE + 5)
 JOBS_STATE_SIZE = STATE_SIZE + 5
 
@@ -48,26 +45,26 @@ def put_jobs(
     out: Bytes,
     at: int,
 ) -> int:
-    """Do jobs one after the other.
+    """Process jobs in order.
 
     Parameters
     ----------
     data, ready
-        Bytes of events, and texts.
+        Bytes of events, and prepared text.
     jobs : int64 array of shape (n, JOB_SIZE)
-        What to write.
+        The jobs.
     letters
-        Of base64.
+        Alphabet for base64.
     images, limits, kinds, sizes, prefixes, details, pool, texts, clauses, escapes, scratch, stack
         See `put_rows`.
     state : int64 array of JOBS_STATE_SIZE
-        Where to go on; at first all 0.
+        Where to continue; initially all 0.
     out, at
-        Room for the text, and where in it to go on.
+        Output, and the offset to continue at.
 
     Returns
     -------
-    Where the text ends in `out`. `state[4]` says why, as for `put_rows`, also of jobs of other kinds.
+    End of the text in `out`. `state[4]` gives the reason, as for `put_rows`, for jobs of all kinds.
     """
     while state[JOB] < jobs.shape[0]:
         job = state[JOB]
@@ -148,32 +145,32 @@ def put_jobs(
 
 @kernel
 def count_images(
-    data: Bytes, place: int, end: int, program: int, images: Ints, limits: Ints, sizes: Ints, prefixes: Ints
+    data: Bytes, offset: int, end: int, program: int, images: Ints, limits: Ints, sizes: Ints, prefixes: Ints
 ) -> int:
-    """How many rows `put_rows` would write; -1 where they do not fit."""
+    """Number of rows that `put_rows` would write; -1 if the images do not match."""
     number = 0
     which = images[program]
-    while place < end:
+    while offset < end:
         number += 1
         for side in range(2):
             if not (which >> side) & 1:
                 continue
             first = limits[program, side]
             stop = limits[program, side + 1]
-            null_at = place
-            place += len_null_bits(stop - first)
-            if place > end:
+            null_at = offset
+            offset += len_null_bits(stop - first)
+            if offset > end:
                 return -1
             for step in range(first, stop):
                 if is_null(data, null_at, step - first):
                     continue
                 prefix = prefixes[step]
                 length = sizes[step]
-                if place + prefix + length > end:
+                if offset + prefix + length > end:
                     return -1
                 if prefix:
-                    length = length_prefix(data, place, prefix)
-                place += prefix + length
-                if place > end:
+                    length = length_prefix(data, offset, prefix)
+                offset += prefix + length
+                if offset > end:
                     return -1
     return number

@@ -1,4 +1,4 @@
-"""The kernels that write values as text; see `columns.kernel.compile`."""
+"""Kernels that write values as text."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ def put_bytes(
     out: Bytes,
     offsets: Ints,
 ) -> int:
-    """Write ranges of bytes, each byte by a table, with the same text before and behind each range.
+    """Write ranges of bytes, translated by a table, with the same text before and after each range.
 
     Parameters
     ----------
     starts, ends : int64 arrays
-        The ranges in `data`; one with an end before its start has no text at all.
+        The ranges in `data`; one with an end before its start produces no text at all.
     is_plain, sizes, texts
-        For each of the 256 bytes whether it stands for itself; else `sizes[byte]` bytes of `texts[byte]` do.
+        For each of the 256 bytes, whether it is copied unchanged; otherwise it becomes `sizes[byte]` bytes of
+        `texts[byte]`.
     around : int64 array of shape (2, n)
-        Text before and behind, each with its length in front.
+        Text before and after each range, preceded by its length.
     out, offsets
-        Room for the texts, and where each begins; one more than there are ranges.
+        Output: the texts, and the start of each; one more element than there are ranges.
 
     Returns
     -------
-    Length of all texts; -1 if `out` is too small, -2 if a range lies outside `data`.
+    Length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
     """
     at = 0
     room = out.shape[0]
@@ -59,7 +60,7 @@ def put_bytes(
             out[at + step] = around[0, 1 + step]
         at += around[0, 0]
         while start < stop:
-            # Sixteen at once, as long as all of them stand for themselves.
+            # Sixteen at a time, as long as all are copied unchanged.
             while start + 16 <= stop and is_plain[data[start]]:
                 a = data[start : start + 16]
                 b = out[at : at + 16]
@@ -92,7 +93,7 @@ def put_bytes(
 
 @kernel
 def put_two(value: int, out: Bytes, at: int) -> int:
-    """Write a number below 100 with two digits; there must be room."""
+    """Write a number below 100 with two digits; `out` must have room."""
     out[at] = 48 + value // 10
     out[at + 1] = 48 + value % 10
     return at + 2
@@ -100,7 +101,7 @@ def put_two(value: int, out: Bytes, at: int) -> int:
 
 @kernel
 def put_clock(micros: int, digits: int, out: Bytes, at: int) -> int:
-    """Write microseconds, not negative, as ``hh:mm:ss`` with `digits` of the fraction; there must be room."""
+    """Write non-negative microseconds as ``hh:mm:ss`` with `digits` fractional digits; `out` needs room."""
     seconds = micros // 1_000_000
     fraction = micros % 1_000_000
     hours = seconds // 3600
@@ -125,8 +126,8 @@ def put_clock(micros: int, digits: int, out: Bytes, at: int) -> int:
 
 @kernel
 def put_date(days: int, out: Bytes, at: int) -> Any:
-    """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; there must be room."""
-    # Days since 0000-03-01, in spans of 400 years; March is the first month (see `time_kernels.days_of`).
+    """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; `out` must have room."""
+    # Days since 0000-03-01, in periods of 400 years that begin in March (see `time_kernels.days_of`).
     days += 719_468
     of_era = days % 146_097
     year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
@@ -152,7 +153,7 @@ def put_moments(
 ) -> int:
     """Write dates (`kind` 0, in days), moments (1) or times (2, both in microseconds) in quotes.
 
-    `quote` is the byte of the quotes, 0 for none; `out` must have room for 32 bytes for each value.
+    `quote` is the quote character, 0 for none; `out` must have room for 32 bytes per value.
     """
     at = 0
     offsets[0] = 0
@@ -183,7 +184,7 @@ def put_moments(
 
 @kernel
 def put_numbers(values: Ints, valid: Bools, out: Bytes, offsets: Ints) -> int:
-    """Write numbers (not -2^63) in decimal; `out` must have room for 20 bytes for each. Gives the length."""
+    """Write numbers (not -2^63) in decimal; `out` needs 20 bytes per number. Returns the length."""
     at = 0
     offsets[0] = 0
     for index in range(values.shape[0]):
@@ -202,21 +203,21 @@ def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Byte
     data
         All texts and bytes.
     offsets, bases
-        The text `n` of a row lies from `bases[n] + offsets[n, row]` to `bases[n] + offsets[n, row + 1]`.
+        Text `n` of a row is at `bases[n] + offsets[n, row]` to `bases[n] + offsets[n, row + 1]`.
     limits : int64 array
-        The bytes before text `n` are those from `limits[n]` to `limits[n + 1]`; behind the last one are more.
+        The bytes before text `n` are at `limits[n]` to `limits[n + 1]`; the last ones follow the last text.
     out, ends
-        Room for the rows; where each begins, and one more.
+        Output: the rows, and the start of each, with one more element.
 
     Returns
     -------
-    Length of all rows; -1 if `out` is too small, -2 if a text lies outside `data`.
+    Length of all rows; -1 if `out` is too small, -2 if a text is outside `data`.
     """
     at = 0
     count = offsets.shape[0]
     ends[0] = 0
     for row in range(ends.shape[0] - 1):
-        # Bytes and texts by turns.
+        # Alternately constant bytes and texts.
         for piece in range(2 * count + 1):
             number = piece // 2
             if piece % 2 == 0:

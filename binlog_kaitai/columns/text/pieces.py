@@ -1,5 +1,7 @@
-"""Writers that several styles share. Each takes the cells of a column, and gives an Arrow array of bytes that
-is null where there is no value, or where the style's `value` has to write it.
+"""Writers shared by several styles.
+
+Each takes the cells of a column and returns an Arrow array of bytes, with null for missing values and for
+values that the style's `value` function has to write.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _TOO_LONG = "the text of one column takes more than 2 GiB"
 
 
 class ByteTexts(NamedTuple):
-    """What bytes are written as; see `kernels.put_bytes`."""
+    """A translation table for bytes; see `kernels.put_bytes`."""
 
     is_plain: Any
     sizes: Any
@@ -38,7 +40,7 @@ class ByteTexts(NamedTuple):
 
     @classmethod
     def of(cls, escapes: Mapping[int, bytes]) -> ByteTexts:
-        """A table of the bytes that do not stand for themselves."""
+        """A table of the bytes that are not copied unchanged."""
         texts = np.zeros((256, max(map(len, escapes.values()), default=1)), dtype=np.uint8)
         sizes = np.ones(256, dtype=np.int64)
         is_plain = np.ones(256, dtype=np.bool_)
@@ -53,12 +55,12 @@ HEX = ByteTexts.of({byte: b"%02X" % byte for byte in range(256)})
 
 
 def written(found: Any, table: ByteTexts, before: bytes, suffix: bytes, empty: bytes | None = None) -> Any:
-    """The values of an array of bytes or text by a table, each between two texts.
+    """The values of an array of bytes or text, translated by a table, each between two texts.
 
     Parameters
     ----------
     empty
-        The text of a value of no bytes, where that is another.
+        Text for empty values, if it differs.
     """
     raw, starts, ends, valid, size = ranges(found)
     count = len(found)
@@ -71,7 +73,7 @@ def written(found: Any, table: ByteTexts, before: bytes, suffix: bytes, empty: b
     out, ending = np.empty(room, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
     total = put_bytes.run(raw, starts, ends, *table, around, out, ending)
     if total < 0:
-        raise AssertionError(f"bytes do not fit their room: {total}")
+        raise AssertionError(f"translated bytes exceed their buffer: {total}")
     texts = text_array(out[:total], ending, valid)
     if is_empty is not None and is_empty.any():
         texts = pc.if_else(pa.array(is_empty), pa.scalar(empty, pa.binary()), texts)
@@ -79,17 +81,17 @@ def written(found: Any, table: ByteTexts, before: bytes, suffix: bytes, empty: b
 
 
 class Ranges(NamedTuple):
-    """The texts of an array: their bytes, and where each begins and ends.
+    """The texts of an array: their bytes and ranges.
 
     Attributes
     ----------
     data : uint8 array
     starts, ends : int64 arrays
-        A null ends before its start.
+        A null has an end before its start.
     valid : bool array or None
-        Which are not null; None where none is.
+        Which are not null; None if none is null.
     size : int
-        Bytes of all texts, at most.
+        Upper bound for the size of all texts, in bytes.
     """
 
     data: NDArray[np.uint8]
@@ -113,12 +115,12 @@ def ranges(found: Any) -> Ranges:
 
 
 def text_array(data: Any, offsets: Any, valid: Any = None) -> Any:
-    """An Arrow array of bytes out of all of them and where each text begins.
+    """An Arrow array of bytes from all texts and the start of each.
 
     Raises
     ------
     OverflowError
-        They do not fit one array.
+        They exceed the capacity of an array.
     """
     if offsets[-1] > LONGEST:
         raise OverflowError(_TOO_LONG)
@@ -129,7 +131,7 @@ def text_array(data: Any, offsets: Any, valid: Any = None) -> Any:
 
 
 def as_bytes(found: Any) -> Any:
-    """An array of text as one of bytes."""
+    """A text array as an array of bytes."""
     return found.view(pa.binary())
 
 
@@ -146,23 +148,23 @@ def numbers(_: Style, cells: Cells) -> Any:
 
 
 def digits(values: Any, valid: Any = None) -> Any:
-    """Numbers (int64, none of them -2^63) in decimal; null where `valid` is false."""
+    """Numbers (int64, not -2^63) in decimal; null where `valid` is false."""
     return text_array(*number_texts(values, valid), valid)
 
 
 def clock(seconds: Any) -> Any:
-    """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
+    """Timestamps (int64, seconds since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
     return text_array(*clock_texts(seconds))
 
 
 def _is_beyond(values: Any) -> bool:
-    """Whether there are numbers that `put_numbers` does not write."""
+    """Whether there are numbers that `put_numbers` cannot write."""
     is_signed = values.dtype.kind == "i"
     return int(values.min()) == np.iinfo(np.int64).min if is_signed else int(values.max()) >= 1 << 63
 
 
 def floats(_: Style, cells: Cells, *, is_exact: bool = False) -> Any:
-    """FLOAT and DOUBLE, with the fewest digits that read back; exact as the DOUBLE that each is."""
+    """FLOAT and DOUBLE with the fewest digits that round-trip; with `is_exact`, as DOUBLE."""
     found = build(cells)
     single = found.type.bit_width == 32
     values = np.frombuffer(found.buffers()[1], dtype=np.float32 if single else np.float64)[: len(found)]
@@ -175,7 +177,7 @@ def floats(_: Style, cells: Cells, *, is_exact: bool = False) -> Any:
     if not len(rows):
         return texts
     rest = pa.array(values[rows]).cast(pa.string())
-    # Zero with a sign and what is no number are null here: the style's `value` writes, or refuses, them.
+    # Negative zero, NaN and infinities are null here: the style's `value` function writes or rejects them.
     is_special = pc.or_(pc.equal(rest, "-0"), pc.match_substring_regex(rest, "n|N"))
     rest = pc.if_else(is_special, pa.scalar(None, pa.string()), rest)
     return pc.replace_with_mask(texts, pa.array(is_left), as_bytes(rest))
@@ -184,7 +186,7 @@ def floats(_: Style, cells: Cells, *, is_exact: bool = False) -> Any:
 def decimals(_: Style, cells: Cells) -> Any:
     """DECIMAL, with all digits of its scale."""
     text = build(cells).cast(pa.string())
-    # Arrow has an exponent in some small ones.
+    # Arrow writes some small numbers with an exponent.
     is_short = pc.match_substring(text, "E")
     if pc.any(is_short).as_py():
         text = pc.if_else(is_short, pa.scalar(None, pa.string()), text)
@@ -192,7 +194,7 @@ def decimals(_: Style, cells: Cells) -> Any:
 
 
 def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
-    """DATE, DATETIME, TIMESTAMP (in UTC) and TIME in quotes; null for a date that no calendar has."""
+    """DATE, DATETIME, TIMESTAMP (in UTC) and TIME in quotes; null for dates that are not in the calendar."""
     found = build(cells)
     kind = found.type
     number = pa.int32() if kind.bit_width == 32 else pa.int64()
@@ -204,7 +206,7 @@ def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
 
 
 def joined(*pieces: Any) -> Any:
-    """Texts put together, row by row; null where one of them is. A piece that is bytes is in all rows."""
+    """Concatenate texts row by row; null if one of them is null. A piece of bytes is part of each row."""
     arrays, between = list[Any](), [b""]
     for piece in pieces:
         if isinstance(piece, bytes):
@@ -233,5 +235,5 @@ def joined(*pieces: Any) -> Any:
     out, ends = np.empty(total, dtype=np.uint8), np.empty(count + 1, dtype=np.int32)
     found = join_texts.run(np.concatenate(parts), offsets, bases, limits, out, ends)
     if found != total:
-        raise AssertionError(f"texts do not fit their room: {found}")
+        raise AssertionError(f"concatenated texts exceed their buffer: {found}")
     return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)

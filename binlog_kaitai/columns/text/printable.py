@@ -1,6 +1,4 @@
-"""Values as people read them: cut, in one line, and with escapes for what controls a terminal. Kernels, see
-`columns.kernel.compile`.
-"""
+"""Kernels that make values safe to display: truncated, on one line, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from binlog_kaitai.columns.json_strings import put_hex
 from binlog_kaitai.columns.kernel.arrays import Bytes
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Longer values are cut, in characters.
+#: Values longer than this are truncated, in characters.
 MAX_LENGTH = 60
 
 _ELLIPSIS = np.frombuffer("…".encode(), dtype=np.uint8)
@@ -21,15 +19,15 @@ _N, _R, _T = 110, 114, 116
 
 
 @kernel
-def code_at(text: Bytes, place: int, end: int) -> Any:
-    """Number and width of the character of valid UTF-8 at a place."""
-    byte = np.int64(text[place])
+def code_at(text: Bytes, offset: int, end: int) -> Any:
+    """Code point and width of the character at an offset of valid UTF-8."""
+    byte = np.int64(text[offset])
     if byte < 0x80:
         return byte, np.int64(1)
     width: Any = np.int64(2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
     code = byte & (0x7F >> width)
-    for step in range(1, min(width, end - place)):
-        code = code << 6 | (np.int64(text[place + step]) & 0x3F)
+    for step in range(1, min(width, end - offset)):
+        code = code << 6 | (np.int64(text[offset + step]) & 0x3F)
     return code, width
 
 
@@ -45,7 +43,7 @@ def is_unsafe(code: int) -> bool:
 
 @kernel
 def is_space(code: int) -> bool:
-    """Whether Python's `str.rstrip` takes a character away."""
+    """Whether Python's `str.rstrip` removes a character."""
     if code < 0x1680:
         return 9 <= code <= 13 or 28 <= code <= 32 or code == 0x85 or code == 0xA0
     if code <= 0x202F:
@@ -57,44 +55,44 @@ def is_space(code: int) -> bool:
 def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
     """Cut the text at `out[begin:end]`, escape what is not to be printed in it, and give its end.
 
-    With `is_last` spaces at its end are taken away. There must be room for 1000 bytes more.
+    With `is_last`, trailing spaces are removed. There must be room for 1000 more bytes.
     """
-    # In bytes no longer than that it has no more characters.
+    # A text with no more bytes than this has no more characters.
     if end - begin > MAX_LENGTH:
-        count, place, cut = np.int64(0), begin, begin
-        while place < end and count <= MAX_LENGTH:
+        count, offset, truncated = np.int64(0), begin, begin
+        while offset < end and count <= MAX_LENGTH:
             if count == MAX_LENGTH - 1:
-                cut = place
-            place += code_at(out, place, end)[1]
+                truncated = offset
+            offset += code_at(out, offset, end)[1]
             count += 1
         if count > MAX_LENGTH:
             for step in range(_ELLIPSIS.shape[0]):
-                out[cut + step] = _ELLIPSIS[step]
-            end = cut + _ELLIPSIS.shape[0]
+                out[truncated + step] = _ELLIPSIS[step]
+            end = truncated + _ELLIPSIS.shape[0]
     while is_last and end > begin:
-        place = end - 1
-        while place > begin and out[place] & 0xC0 == 0x80:
-            place -= 1
-        if not is_space(code_at(out, place, end)[0]):
+        offset = end - 1
+        while offset > begin and out[offset] & 0xC0 == 0x80:
+            offset -= 1
+        if not is_space(code_at(out, offset, end)[0]):
             break
-        end = place
+        end = offset
     is_plain = True
-    for place in range(begin, end):
-        is_plain = is_plain and 32 <= out[place] < 127
+    for offset in range(begin, end):
+        is_plain = is_plain and 32 <= out[offset] < 127
     if is_plain:
         return end
     size = end - begin
-    # No byte becomes more than four: the text is read from behind where it is written.
+    # No byte becomes more than four, so the text is moved back and escaped in place.
     source = begin + 4 * size
     for step in range(size):
         out[source + size - 1 - step] = out[end - 1 - step]
     at = begin
-    place = source
-    while place < source + size:
-        code, width = code_at(out, place, source + size)
+    offset = source
+    while offset < source + size:
+        code, width = code_at(out, offset, source + size)
         if not is_unsafe(code):
             for step in range(width):
-                out[at + step] = out[place + step]
+                out[at + step] = out[offset + step]
             at += width
         else:
             out[at] = 92
@@ -108,5 +106,5 @@ def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
                 if code >= 0x100:
                     at = put_hex(code >> 8, out, at)
                 at = put_hex(code & 0xFF, out, at)
-        place += width
+        offset += width
     return at

@@ -1,6 +1,6 @@
-"""Rows as commented statements, written straight from the bytes of row images.
+"""Kernels that write rows as commented statements, directly from row images.
 
-All functions are kernels, see `columns.kernel.compile`. The parts of values come from the generated decoders.
+The generated decoders decode the parts of values.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from binlog_kaitai.columns.text.printed_values import (
     spread_escaped,
 )
 
-#: What a column's values are; of OTHER the caller writes the text.
+#: Kinds of column values; the caller writes the text of values of kind OTHER.
 OTHER, INTEGER, STRING, DOUBLE, FLOAT, DECIMAL, DATE = 0, 1, 2, 3, 4, 5, 6
 DATETIME, TIME, TIMESTAMP, YEAR, ENUM, BITS, JSON = 7, 8, 9, 10, 11, 12, 13
 
-#: Why `put_rows` stopped: nothing is left; no more room; the caller's value; bytes that do not fit.
+#: Why `put_rows` stopped: done; output full; a value for the caller; bytes that do not match.
 DONE, FULL, STOPPED, MISMATCH = 0, 1, 2, 3
 
-#: Most bytes that the text of a value of any kind but STRING, BITS and JSON takes, without what is around it.
+#: Maximum text length of values of all kinds except STRING, BITS and JSON, without the surrounding text.
 WIDEST = 96
 
-#: How a JSON document begins that is a string alone.
+#: First byte of a JSON document that is a single string.
 JSON_STRING = 12
 
-#: More room than this, in bytes, is not made for one value.
+#: Maximum buffer size for a single value, in bytes.
 LONGEST = 8 << 20
 
-#: Numbers in the state of `put_rows`: place in the data, side of the row, step or -1, place of the null bits,
-#: why it stopped, number of rows.
+#: Indexes into the state of `put_rows`: offset in the data, image of the row, step or -1, offset of the null
+#: bitmap, why it stopped, number of rows.
 STATE_SIZE = 6
 
 
@@ -70,38 +70,37 @@ def put_rows(
     Parameters
     ----------
     data, end
-        Bytes, and where the images end in them.
+        Bytes, and the end of the images in them.
     program
-        Which of the programs, whose numbers the next seven have, is the event's.
+        Index of the event's program in the following arrays.
     images
-        For each program which images a row has: 1 before and 2 after, added.
+        For each program, the images of a row: 1 for before plus 2 for after.
     limits : int64 array of shape (n, 3)
-        Steps of the image before are those from the first to the second, of the one after from there to the
-        third.
+        Steps of the before image are those from the first to the second number, of the after image from there
+        to the third.
     kinds, sizes, prefixes, details
-        For each step the kind of the column, the length of its values, the size of the length in front of
-        them (0 for none), and what else the kind takes: digits of the fraction, number of bits, or scale plus
-        256 times precision.
+        For each step, the kind of the column, the length of its values, the size of their length prefix (0
+        for none), and a detail by kind: fractional digits, number of bits, or scale plus 256 times precision.
     pool, texts, clauses
-        Texts, and the limits of those of each step: in front of a value, behind it, and in place of NULL; and
-        for each program of those in front of either image.
+        Texts, and their ranges: for each step, before a value, after it, and instead of NULL; for each
+        program, before either image.
     escapes : uint8 array of 256
-        For each byte of a string PLAIN, AS_NUMBER, or the letter behind a backslash that stands for it.
+        For each byte of a string: PLAIN, AS_NUMBER, or the letter that represents it after a backslash.
     scratch
-        Room of `put_general`.
+        Scratch memory of `put_general`.
     stack
-        Room of `put_document`.
+        Stack of `put_document`.
     state : int64 array of STATE_SIZE
-        Where to go on; at first the place of the images, 0, -1, 0, 0, 0.
+        Where to continue; initially the offset of the images, 0, -1, 0, 0, 0.
     out, at
-        Room for the text, and where in it to go on.
+        Output, and the offset to continue at.
 
     Returns
     -------
-    Where the text ends in `out`. `state[4]` says why it ends; of a value that the caller writes all around it
-    is written by the caller, too, who sets place and step behind it.
+    End of the text in `out`. `state[4]` gives the reason. For a value left to the caller, the caller also
+    writes the text around it, and advances offset and step past it.
     """
-    place = state[0]
+    offset = state[0]
     side = state[1]
     step = state[2]
     null_at = state[3]
@@ -109,7 +108,7 @@ def put_rows(
     which = images[program]
     while True:
         if step < 0:
-            if side == 0 and place >= end:
+            if side == 0 and offset >= end:
                 state[4] = DONE
                 break
             if not (which >> side) & 1:
@@ -121,15 +120,15 @@ def put_rows(
             if at + length + 16 > room:
                 state[4] = FULL
                 break
-            if place + len_null_bits(count) > end:
+            if offset + len_null_bits(count) > end:
                 state[4] = MISMATCH
                 break
             if side == 0 or which == 2:
                 state[5] += 1
             copy(pool, clauses[program, side], length, out, at)
             at += length
-            null_at = place
-            place += len_null_bits(count)
+            null_at = offset
+            offset += len_null_bits(count)
             step = first
         first = limits[program, side]
         stop = limits[program, side + 1]
@@ -152,10 +151,10 @@ def put_rows(
             kind = kinds[step]
             prefix = prefixes[step]
             length = sizes[step]
-            if place + prefix + length > end:
+            if offset + prefix + length > end:
                 status = MISMATCH
                 break
-            value = place
+            value = offset
             if prefix:
                 length = length_prefix(data, value, prefix)
                 value += prefix
@@ -173,7 +172,7 @@ def put_rows(
             elif kind == JSON:
                 widest = 3 * length + 4096
             if at + (after - front) + widest > room:
-                # For a value as long as that its own caller finds room.
+                # For longer values, the caller enlarges the buffer.
                 status = STOPPED if widest > LONGEST else FULL
                 break
             begin = at
@@ -206,7 +205,7 @@ def put_rows(
             elif kind == ENUM:
                 at = put_number(enum(data, value, length), out, at)
             elif kind == JSON:
-                # A document that is a string alone is printed as that string: the caller's.
+                # A document that is a single string is printed as that string, by the caller.
                 is_whole = length > 0 and data[value] != JSON_STRING
                 start = at + 1
                 at = put_document(data, value, value + length, out, start, stack) if is_whole else -1
@@ -219,20 +218,20 @@ def put_rows(
             else:
                 at = put_bits(data, value, length, detail, out, at)
             if at < 0:
-                # It is none: what there is to say of it, the caller says.
+                # An invalid value; the caller reports it.
                 at = begin
                 status = STOPPED
                 break
             copy(pool, suffix, null - suffix, out, at)
             at += null - suffix
-            place = value + length
+            offset = value + length
             step += 1
         if status != DONE:
             state[4] = status
             break
         step = -1
         side = 1 - side
-    state[0] = place
+    state[0] = offset
     state[1] = side
     state[2] = step
     state[3] = null_at

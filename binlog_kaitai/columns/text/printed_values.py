@@ -1,6 +1,6 @@
-"""Single values as the clients print them. All functions are kernels, see `columns.kernel.compile`.
+"""Kernels that write single values in the clients' formats.
 
-Each writes at `out[at]`, where there must be room, and gives the place behind.
+Each writes at `out[at]`, which must have room, and returns the end.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
 
-#: In `escapes`: the byte stands for itself; it is written as a number.
+#: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
 
-#: It has no positive counterpart.
+#: The smallest number, which has no positive counterpart.
 _LOWEST = np.int64(-(1 << 63))
 
 
 @kernel
-def integers(data: Bytes, place: int, size: int) -> Any:
-    """An integer as signed and as unsigned; one of eight bytes twice as signed."""
+def integers(data: Bytes, start: int, size: int) -> Any:
+    """An integer as signed and as unsigned; an 8-byte integer is signed in both."""
     if size == 1:
-        return int_1(data, place, False), int_1(data, place, True)
+        return int_1(data, start, False), int_1(data, start, True)
     if size == 2:
-        return int_2(data, place, False), int_2(data, place, True)
+        return int_2(data, start, False), int_2(data, start, True)
     if size == 3:
-        return int_3(data, place, False), int_3(data, place, True)
+        return int_3(data, start, False), int_3(data, start, True)
     if size == 4:
-        return int_4(data, place, False), int_4(data, place, True)
-    return int_8(data, place), int_8(data, place)
+        return int_4(data, start, False), int_4(data, start, True)
+    return int_8(data, start), int_8(data, start)
 
 
 @kernel
 def put_signed(number: Any, out: Bytes, at: int) -> Any:
-    """Write an integer."""
+    """Write a signed integer."""
     if number != _LOWEST:
         return put_number(number, out, at)
     out[at] = 45
@@ -64,10 +64,10 @@ def put_signed(number: Any, out: Bytes, at: int) -> Any:
 
 @kernel
 def put_unsigned(number: Any, out: Bytes, at: int) -> Any:
-    """Write an integer whose bits are those of an unsigned one."""
+    """Write an unsigned integer, given as signed."""
     if number >= 0:
         return put_number(number, out, at)
-    # Its last digit by itself: the rest fits a signed number.
+    # The last digit separately, so that the rest fits into a signed number.
     bits = np.uint64(number)
     tenth = bits // np.uint64(10)
     at = put_number(np.int64(tenth), out, at)
@@ -76,9 +76,9 @@ def put_unsigned(number: Any, out: Bytes, at: int) -> Any:
 
 
 @kernel
-def put_integer(data: Bytes, place: int, size: int, out: Bytes, at: int) -> Any:
-    """Write an integer as signed, and after a negative one the same bits as unsigned."""
-    number, unsigned = integers(data, place, size)
+def put_integer(data: Bytes, start: int, size: int, out: Bytes, at: int) -> Any:
+    """Write an integer as signed and, if it is negative, also the same bits as unsigned."""
+    number, unsigned = integers(data, start, size)
     at = put_signed(number, out, at)
     if number >= 0:
         return at
@@ -90,24 +90,24 @@ def put_integer(data: Bytes, place: int, size: int, out: Bytes, at: int) -> Any:
 
 
 @kernel
-def put_escaped(data: Bytes, place: int, length: int, escapes: Bytes, out: Bytes, at: int) -> int:
-    """Write bytes of a string with escapes."""
-    end = place + length
-    while place < end:
-        # Sixteen at once, as long as all of them stand for themselves.
-        while place + 16 <= end:
-            a = data[place : place + 16]
+def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: Bytes, at: int) -> int:
+    """Write the bytes of a string with escapes."""
+    end = start + length
+    while start < end:
+        # Sixteen at a time, as long as all are copied unchanged.
+        while start + 16 <= end:
+            a = data[start : start + 16]
             quotes = 0
             for step in range(16):
                 quotes |= escapes[a[step]]
             if quotes:
                 break
-            copy(data, place, 16, out, at)
+            copy(data, start, 16, out, at)
             at += 16
-            place += 16
-        stop = min(end, place + 16)
-        while place < stop:
-            byte = data[place]
+            start += 16
+        stop = min(end, start + 16)
+        while start < stop:
+            byte = data[start]
             escape = escapes[byte]
             if escape == PLAIN:
                 out[at] = byte
@@ -124,13 +124,13 @@ def put_escaped(data: Bytes, place: int, length: int, escapes: Bytes, out: Bytes
                 out[at] = 92
                 out[at + 1] = escape
                 at += 2
-            place += 1
+            start += 1
     return at
 
 
 @kernel
 def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) -> Any:
-    """Put escapes into a string that is in `out[start:end]`; gives its end, -1 if that is behind `room`."""
+    """Escape a string at `out[start:end]` in place; returns its end, or -1 if that exceeds `room`."""
     more = 0
     text = out[start:end]
     for index in range(text.shape[0]):
@@ -163,12 +163,12 @@ def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) 
 
 
 @kernel
-def put_floating(data: Bytes, place: int, is_double: bool, scratch: Ints, out: Bytes, at: int) -> Any:
-    """Write a DOUBLE with 20 digits, or a FLOAT with 6 and padded with spaces; -1 for what is no number."""
+def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: Bytes, at: int) -> Any:
+    """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces; -1 for infinities and NaN."""
     size = 8 if is_double else 4
     bits: Any = np.int64(0)
     for step in range(size):
-        bits |= np.int64(data[place + step]) << (8 * step)
+        bits |= np.int64(data[start + step]) << (8 * step)
     if is_double:
         exponent = (bits >> 52) & 0x7FF
         mantissa = bits & 0xFFFFFFFFFFFFF
@@ -218,11 +218,11 @@ def put_point(has_digits: bool, out: Bytes, at: int) -> Any:
 
 
 @kernel
-def put_decimal(data: Bytes, place: int, precision: int, scale: int, out: Bytes, at: int) -> Any:
-    """Write a DECIMAL; -1 for what is none."""
+def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes, at: int) -> Any:
+    """Write a DECIMAL; -1 if it is invalid."""
     if precision == 0 or scale > precision:
         return -1
-    is_negative = decimal_sign(data, place, 1)
+    is_negative = decimal_sign(data, start, 1)
     if is_negative:
         out[at] = 45
         at += 1
@@ -233,7 +233,7 @@ def put_decimal(data: Bytes, place: int, precision: int, scale: int, out: Bytes,
             at = put_point(has_digits, out, at)
             has_digits = True
         count, size, offset = digit_group(group, precision, scale)
-        number = digits_value(data, place, group, offset, size, is_negative)
+        number = digits_value(data, start, group, offset, size, is_negative)
         unit = np.int64(1)
         for _ in range(count - 1):
             unit *= 10
@@ -255,7 +255,7 @@ def put_decimal(data: Bytes, place: int, precision: int, scale: int, out: Bytes,
 
 @kernel
 def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, at: int) -> Any:
-    """Write a date with a byte between its parts; the year must have at most four digits."""
+    """Write a date with a separator; the year must have at most four digits."""
     at = put_two(year // 100, out, at)
     at = put_two(year % 100, out, at)
     out[at] = between
@@ -265,9 +265,9 @@ def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, at: 
 
 
 @kernel
-def put_day(data: Bytes, place: int, out: Bytes, at: int) -> int:
+def put_day(data: Bytes, start: int, out: Bytes, at: int) -> int:
     """Write a DATE; -1 for a year of five digits."""
-    year, month, day = date(data, place)
+    year, month, day = date(data, start)
     if year > 9999:
         return -1
     out[at] = 39
@@ -278,7 +278,7 @@ def put_day(data: Bytes, place: int, out: Bytes, at: int) -> int:
 
 @kernel
 def put_micros(number: int, digits: int, out: Bytes, at: int) -> Any:
-    """Write microseconds with so many digits, behind a point, if any; -1 for a second or more."""
+    """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
     if digits == 0:
         return at
     if number >= 1_000_000:
@@ -309,9 +309,9 @@ def put_clock(hour: int, minute: int, second: int, out: Bytes, at: int) -> Any:
 
 
 @kernel
-def put_datetime(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> Any:
-    """Write a DATETIME of the format since 5.6.4; -1 for what is none."""
-    is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
+def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, at: int) -> Any:
+    """Write a DATETIME in the format since 5.6.4; -1 if it is invalid."""
+    is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, start, digits)
     if not is_positive or year > 9999:
         return -1
     out[at] = 39
@@ -326,9 +326,9 @@ def put_datetime(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> A
 
 
 @kernel
-def put_time(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> Any:
-    """Write a TIME of the format since 5.6.4; -1 for what is none."""
-    has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
+def put_time(data: Bytes, start: int, digits: int, out: Bytes, at: int) -> Any:
+    """Write a TIME in the format since 5.6.4; -1 if it is invalid."""
+    has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, start, digits)
     if has_spare_bit:
         return -1
     out[at] = 39
@@ -346,20 +346,20 @@ def put_time(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> Any:
 
 
 @kernel
-def put_timestamp(data: Bytes, place: int, digits: int, out: Bytes, at: int) -> Any:
-    """Write a TIMESTAMP of the format since 5.6.4, in seconds; -1 for what is none."""
-    seconds, microsecond = timestamp2(data, place, digits)
+def put_timestamp(data: Bytes, start: int, digits: int, out: Bytes, at: int) -> Any:
+    """Write a TIMESTAMP in the format since 5.6.4, in seconds; -1 if it is invalid."""
+    seconds, microsecond = timestamp2(data, start, digits)
     return put_micros(microsecond, digits, out, put_number(seconds, out, at))
 
 
 @kernel
-def put_bits(data: Bytes, place: int, length: int, bits: int, out: Bytes, at: int) -> int:
-    """Write the last `bits` bits of some bytes."""
+def put_bits(data: Bytes, start: int, length: int, bits: int, out: Bytes, at: int) -> int:
+    """Write the last `bits` bits of a byte range."""
     out[at] = 98
     out[at + 1] = 39
     at += 2
     for bit in range(8 * length - bits, 8 * length):
-        out[at] = 48 + ((data[place + (bit >> 3)] >> (7 - (bit & 7))) & 1)
+        out[at] = 48 + ((data[start + (bit >> 3)] >> (7 - (bit & 7))) & 1)
         at += 1
     out[at] = 39
     return at + 1

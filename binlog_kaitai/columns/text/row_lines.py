@@ -1,4 +1,4 @@
-"""Lines of text of changed rows, straight from row images; a kernel, see `columns.kernel.compile`."""
+"""A kernel that writes lines of text for changed rows, directly from row images."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ from binlog_kaitai.columns.text.cells import (
 )
 from binlog_kaitai.columns.text.printable import put_printable
 
-#: Kinds of pieces of a line: the same bytes in all lines; a text of the line's event; the row's number; a
-#: value of the image before or after. For people: a value, both values of an update, or the new one where
-#: there is no old one.
+#: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
+#: before or after image. For the table format: a value, both values of an update, or the new one if there is
+#: no old one.
 CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
 
-#: What a piece has: its kind; place and length of the constant, or number of the event's text and how many
-#: each event has, or the column and 1 for the image after an update; for values kind (see `cells`), size,
-#: size of the length before it, detail, first word and number of words; and 1 for what ends a line.
+#: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
+#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see `cells`),
+#: size, size of the length prefix, detail, first word and number of words; and 1 for the last piece of a
+#: line.
 PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, PIECE_SIZE = range(11)
 
-#: Numbers in the state: the line, the place of its beginning in `out`, values that are left, and, where the
-#: text does not fit, the room that it needs from that place on.
-LINE, PLACE, LEFT_COUNT, NEED, STATE_SIZE = range(5)
+#: Indexes into the state: the line, the offset of its beginning in `out`, number of values left out and, if
+#: the text does not fit, the size that it needs from that offset.
+LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
 
-#: What `put_printable` adds to a value at most, and an arrow.
+#: Maximum length that `put_printable` adds to a value, and an arrow.
 _SHOWN_ROOM = 1536
 
 _ONE = np.uint64(1)
@@ -48,7 +49,7 @@ _ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
 
 @kernel
 def is_same_text(text: Bytes, first: int, second: int, end: int) -> bool:
-    """Whether the bytes from `first` to `second` are those from `second` to the end."""
+    """Whether the bytes from `first` to `second` are equal to those from `second` to the end."""
     size = second - first
     step = 0
     while step < size and end - second == size and text[first + step] == text[second + step]:
@@ -81,39 +82,39 @@ def put_row_lines(
     out: Bytes,
     ends: Ints,
 ) -> bool:
-    """Write lines from the one on that the state says; gives whether that is all, or `out` has no more room.
+    """Write lines from the one in the state on; returns whether all are done, or False if `out` is full.
 
     Parameters
     ----------
     data, starts, first_start, step_start
-        Bytes, and where values begin in them, see `walk.locate`: the entry of column `c` and row `r` has the
-        number `first_start + c * step_start + r`.
+        Bytes, and the offsets of values in them, see `walk.locate`: the entry of column `c` and row `r` has
+        the index `first_start + c * step_start + r`.
     rows, events, numbers, programs
-        For each line its (first) row, the number of its event, and the row's number in the log; and for each
-        event the program that writes its lines.
+        For each line, its (first) row, the index of its event, and the row number in the log; for each event,
+        the program that writes its lines.
     limits, pieces
-        Program `p` has the pieces `limits[p]` up to `limits[p + 1]`.
+        Program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
     pool, null
-        Constants, and what stands for NULL.
+        Constants, and the text for NULL.
     texts, text_limits
-        Texts of events, and where each begins; those of an event follow each other.
+        Texts of events, consecutive for each event, and the start of each.
     words, word_limits
-        Words of columns, and where each begins: see `cells`.
+        Words of columns, and the start of each: see `cells`.
     quotes
         See `cells`.
     stack
-        Room of `put_document`.
+        Stack of `put_document`.
     state : int64 array of STATE_SIZE
-        Where to go on; at first all 0.
+        Where to continue; initially all 0.
     left : int64 array of shape (n, 3)
-        Gets line, piece and place in `out` of each value that is left out, for the reader to write; of a line
-        for people, which is then left out as a whole, with the line's beginning.
+        Output: line, piece and offset in `out` of each value left to the event reader; in the table format,
+        where the whole line is left out, the offset of its beginning.
     out, ends
-        Room for the lines; where each ends.
+        Output: the lines, and the end of each.
     """
     room = out.shape[0]
     line = state[LINE]
-    at = state[PLACE]
+    at = state[OFFSET]
     lefts = state[LEFT_COUNT]
     need = np.int64(0)
     while line < rows.shape[0]:
@@ -122,7 +123,7 @@ def put_row_lines(
         begin = at
         lefts_before = lefts
         for number in range(limits[program], limits[program + 1]):
-            # An unsigned index cannot count from the end, which Numba would look for.
+            # With a signed index, Numba would generate code for negative indexes.
             piece = pieces[np.uint64(number)]
             kind = piece[PIECE]
             if kind == CONSTANT:
@@ -156,30 +157,30 @@ def put_row_lines(
             nulls = 0
             for turn in range(2 if kind == CHANGED else 1):
                 row = rows[line] + (piece[SECOND] if turn == 0 else 1)
-                place = starts[np.uint64(first_start + piece[FIRST] * step_start + row)]
-                if place < 0:
+                offset = starts[np.uint64(first_start + piece[FIRST] * step_start + row)]
+                if offset < 0:
                     nulls += 1
                     length = null.shape[0]
                     if at + length + 16 + _SHOWN_ROOM > room:
                         need = length + 16 + _SHOWN_ROOM
                         break
-                    if kind == ADDED and place == NULL:
+                    if kind == ADDED and offset == NULL:
                         kind = SHOWN
                     copy(null, 0, length, out, at)
                     at += length
                 else:
                     length = piece[SIZE]
-                    if prefix and place + prefix <= data.shape[0]:
-                        length = length_prefix(data, place, prefix)
-                        place += prefix
-                    if place + length > data.shape[0]:
+                    if prefix and offset + prefix <= data.shape[0]:
+                        length = length_prefix(data, offset, prefix)
+                        offset += prefix
+                    if offset + length > data.shape[0]:
                         is_left = True
                         break
                     widest = np.int64(WIDEST)
                     if cell_kind == UTF8:
                         widest = 6 * length + 32
                         if at + widest + _SHOWN_ROOM > room:
-                            widest = widest_text(data, place, length)
+                            widest = widest_text(data, offset, length)
                     elif cell_kind == BYTES:
                         widest = 2 * max(length, piece[DETAIL]) + 32
                     elif cell_kind == CODED:
@@ -191,7 +192,7 @@ def put_row_lines(
                         break
                     end = put_cell(
                         data,
-                        place,
+                        offset,
                         length,
                         cell_kind,
                         piece[DETAIL],
@@ -228,7 +229,7 @@ def put_row_lines(
                     break
                 continue
             if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, at)):
-                # The new value steps aside, so that the old one can get escapes.
+                # The new value is moved, to make room for escapes in the old one.
                 length = put_printable(out, second, at, piece[IS_LAST] == 1) - second
                 if second + 2 * _SHOWN_ROOM > room:
                     need = room - begin + 2 * _SHOWN_ROOM
@@ -258,7 +259,7 @@ def put_row_lines(
         ends[line] = at
         line += 1
     state[LINE] = line
-    state[PLACE] = at
+    state[OFFSET] = at
     state[LEFT_COUNT] = lefts
     state[NEED] = need
     return bool(need == 0)

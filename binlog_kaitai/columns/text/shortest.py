@@ -1,8 +1,7 @@
-"""Floating-point numbers with the fewest digits that read back as the same number. Kernels, see
-`columns.kernel.compile`.
+"""Kernels that write floating-point numbers with the fewest digits that round-trip.
 
-The digits come from R. Giulietti's Schubfach: the multiples of a power of ten that round to the number are
-found with one table of powers, of 128 bits each, and without a loop over digits.
+The digits are computed with Schubfach by R. Giulietti: it finds the multiples of a power of ten that round to
+the number with a table of 128-bit powers, and without a loop over digits.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ _LEAST_POWER, _MOST_POWER = -292, 324
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE, _TWO, _FOUR, _TEN, _FORTY = (np.uint64(number) for number in (1, 2, 4, 10, 40))
 
-#: The mantissa's bits in a DOUBLE.
+#: Mantissa bits of a DOUBLE.
 _BITS = 52
 _MANTISSA = np.int64((1 << _BITS) - 1)
 _HIDDEN = np.int64(1 << _BITS)
 
-#: Exponents of ten between which `repr` writes no exponent.
+#: Range of decimal exponents in which `repr` writes no exponent.
 REPR_LEAST, REPR_MOST = -4, 16
 
-#: Up to eight digits identify a FLOAT; values of this size have exact products with 10^12.
+#: Eight digits identify any FLOAT; values in this range have exact products with 10^12.
 _SINGLE_LEAST, _SINGLE_MOST, _SINGLE_DIGITS = 1e-4, 1e7, 1e8
 
 
@@ -61,7 +60,7 @@ def product(one: Any, other: Any) -> Any:
 
 @kernel
 def round_to_odd(high: Any, low: Any, factor: Any) -> Any:
-    """The upper 64 bits of a number of 128 bits times a factor; odd if any bit below them is set."""
+    """The upper 64 bits of a 128-bit number times a factor, made odd if any bit below them is set."""
     carried, _ = product(low, factor)
     above, middle = product(high, factor)
     if middle > _ALL - carried:
@@ -74,7 +73,7 @@ def round_to_odd(high: Any, low: Any, factor: Any) -> Any:
 
 @kernel
 def shortest(bits: Any) -> Any:
-    """Digits and exponent of ten of a DOUBLE, by its bits; its sign does not count, and it must be finite."""
+    """Digits and decimal exponent of a finite DOUBLE, given as its bits; the sign is ignored."""
     mantissa = bits & _MANTISSA
     exponent = (bits >> _BITS) & 0x7FF
     is_closer = mantissa == 0 and exponent > 1
@@ -117,7 +116,7 @@ def shortest(bits: Any) -> Any:
 def put_shortest(bits: Any, least: int, most: int, out: Bytes, at: int) -> Any:
     """Write a DOUBLE, given as its bits, as `repr` does; LEFT for NaN and infinities. Needs up to 40 bytes.
 
-    A number has no exponent if its first digit is after the `least` and not after the `most` exponent of ten.
+    No exponent is written if the decimal exponent of the first digit is above `least` and at most `most`.
     """
     if (bits >> _BITS) & 0x7FF == 0x7FF:
         return LEFT
@@ -128,7 +127,7 @@ def put_shortest(bits: Any, least: int, most: int, out: Bytes, at: int) -> Any:
     if digits == 0:
         out[at], out[at + 1], out[at + 2] = 48, 46, 48
         return at + 3
-    # Mostly there are many zeros at the end, or none. Divisions by constants are cheap.
+    # Usually there are many trailing zeros or none. Divisions by constants are cheap.
     if digits % 100_000_000 == 0:
         digits //= 100_000_000
         tens += 8
@@ -179,7 +178,7 @@ def put_shortest(bits: Any, least: int, most: int, out: Bytes, at: int) -> Any:
 def put_single(value: Any, out: Bytes, at: int) -> Any:
     """Write a FLOAT as `repr` writes the `shortest_float` of it; LEFT if it is very large or small.
 
-    There must be room for 40 bytes.
+    `out` must have room for 40 bytes.
     """
     size = abs(value)
     if not _SINGLE_LEAST <= size < _SINGLE_MOST:

@@ -1,4 +1,4 @@
-"""SQL literals, a column at a time; the rules are those of `binlog_kaitai.values.sql_text`."""
+"""SQL literals, a column at a time, by the rules of `binlog_kaitai.values.sql_text`."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ TEXT_TYPES = (
 
 _SRID_SIZE = 4
 
-#: Servers that have JSON have utf8mb4.
+#: Servers that support JSON also support utf8mb4.
 _OF_JSON = "utf8mb4"
 
 
 def literals(found: Any, before_digits: str) -> Any:
-    """Literals of text: in quotes, or in hexadecimal behind an introducer (see `values.sql_text`)."""
+    """Text literals: quoted, or hexadecimal after an introducer (see `values.sql_text`)."""
     data, starts, ends, valid, size = ranges(found)
     before = np.frombuffer(before_digits.encode(), dtype=np.uint8)
     room = 2 * size + (18 + len(before)) * len(found)
     out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
     total = put_literals.run(data, starts, ends, before, out, offsets)
     if total < 0:
-        raise AssertionError(f"literals do not fit their room: {total}")
+        raise AssertionError(f"literals exceed their buffer: {total}")
     return text_array(out[:total], offsets, valid)
 
 
@@ -61,19 +61,19 @@ def hexed(found: Any) -> Any:
 def as_arguments(found: Any) -> Any:
     """Texts, none of them null, as arguments of CONCAT: see `render.sql.prepared.arguments`."""
     data, starts, ends, _, size = ranges(found)
-    # The runs that alternate are at most twice as many as bytes that are not plain.
+    # Alternating runs are at most twice as long as the number of bytes that are not plain.
     used = data[starts[0] : starts[0] + size] if len(found) else data[:0]
     others = int(np.count_nonzero((used < 0x20) | (used > 0x7E) | (used == ord("\\"))))
     room = 2 * size + 4 * (2 * others + len(found)) + 20
     out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
     total = put_pieces.run(data, starts, ends, out, offsets)
     if total < 0:
-        raise AssertionError(f"pieces do not fit their room: {total}")
+        raise AssertionError(f"pieces exceed their buffer: {total}")
     return text_array(out[:total], offsets)
 
 
 def strings(utf8: str, style: Style, cells: Cells) -> Any:
-    """CHAR, VARCHAR, TEXT and their binary twins, UUID, INET4 and INET6."""
+    """CHAR, VARCHAR, TEXT and their binary counterparts, UUID, INET4 and INET6."""
     column, charset = cells.column, cells.column.charset
     is_of_bytes = charset is None or charset == BINARY
     if has_own_text(column) or not (is_of_bytes or extends_ascii(charset)):
@@ -87,16 +87,16 @@ def strings(utf8: str, style: Style, cells: Cells) -> Any:
     if charset in UTF8:
         is_utf8 = is_text(of_bytes(cells, pa.string(), data, offsets))
         return literals(raw, introducer(utf8)) if is_utf8 else by_value(style, cells)
-    # By its own bytes: several of them may be the same character, which a server would not turn back.
+    # From the original bytes: several of them may decode to one character, which would not round-trip.
     return literals(raw, introducer(charset or ""))
 
 
 def choices(style: Style, cells: Cells) -> Any:
-    """ENUM and SET: each distinct value is made once. Numbers where the text of two of them is the same."""
+    """ENUM and SET; each distinct value is formatted once, as a number if two members have the same text."""
     members = cells.column.members
     if members is None:
         return pieces.numbers(style, cells)
-    found = by_value(style, cells)  # says what is wrong with any of them
+    found = by_value(style, cells)  # raises the error of the first invalid value
     if "" not in members and len(set(members)) == len(members):
         return found
     unnamed = replace(cells.column, members=None)
@@ -110,7 +110,7 @@ def documents(style: Style, cells: Cells) -> Any:
     rows = np.flatnonzero(is_left)
     if not len(rows):
         return texts
-    by_value(style, cells, rows)  # says what is wrong with any of them
+    by_value(style, cells, rows)  # raises the error of the first invalid value
     made = [None if raw is None else _document(cells, raw) for raw in cells.raw(rows)]
     return pc.replace_with_mask(texts, pa.array(is_left), pa.array(made, pa.binary()))
 
@@ -121,7 +121,7 @@ def _document(cells: Cells, raw: bytes) -> bytes:
 
 
 def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:
-    """Shapes out of SRID and WKB; those without SRID, or of one that is common, at once."""
+    """Geometries from SRID and WKB; those without SRID, or with a frequent one, are formatted together."""
     data, offsets = contents(cells)
     raw = of_bytes(cells, pa.binary(), data, offsets)
     valid = cells.valid
@@ -146,13 +146,13 @@ def _srids(data: Any, offsets: Any, chosen: Any) -> Any:
 
 
 def vectors(_: Style, cells: Cells) -> Any:
-    """VECTOR: its floats as they are stored."""
+    """VECTOR: its floats as stored."""
     return hexed(of_bytes(cells, pa.binary(), *contents(cells)))
 
 
 @cache
 def sql_style(dialect: Dialect) -> Style:
-    """SQL literals of a dialect."""
+    """The style for SQL literals of a dialect."""
 
     def value(one: Value, column: Any) -> bytes:
         return sql_form(one, column, dialect).encode()

@@ -1,4 +1,4 @@
-"""The kernels that write what no client and no server misreads; see `values.sql_text`."""
+"""Kernels that write literals every client and server reads the same; see `values.sql_text`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _DIGITS = np.frombuffer(b"0123456789ABCDEF", dtype=np.uint8)
 
 @inlined
 def is_other(byte: int) -> Any:
-    """Whether a byte is not printable ASCII, or is a backslash: a quoted string does not hold it."""
+    """Whether a byte is a backslash or not printable ASCII, and therefore not allowed in a quoted string."""
     return (byte < 32) | (byte > 126) | (byte == 92)
 
 
 @kernel
 def put_digits(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
-    """Write bytes as a hexadecimal literal; there must be room."""
+    """Write bytes as a hexadecimal literal; `out` must have room."""
     out[at] = 48
     out[at + 1] = 120
     at += 2
-    for place in range(start, stop):
-        byte = data[place]
+    for offset in range(start, stop):
+        byte = data[offset]
         out[at] = _DIGITS[byte >> 4]
         out[at + 1] = _DIGITS[byte & 15]
         at += 2
@@ -37,18 +37,18 @@ def put_digits(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
 
 @kernel
 def put_quoted(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
-    """Write bytes as a quoted string; there must be room for all of them twice, and 18 more."""
+    """Write bytes as a quoted string; `out` must have room for twice their number, and 18 more."""
     quotes = 0
-    for place in range(start, stop):
-        quotes += data[place] == _QUOTE
+    for offset in range(start, stop):
+        quotes += data[offset] == _QUOTE
     out[at] = _QUOTE
     at += 1
     if quotes == 0:
         copy(data, start, stop - start, out, at)
         at += stop - start
     else:
-        for place in range(start, stop):
-            byte = data[place]
+        for offset in range(start, stop):
+            byte = data[offset]
             out[at] = byte
             at += 1
             if byte == _QUOTE:
@@ -65,15 +65,15 @@ def put_literals(data: Bytes, starts: Ints, ends: Ints, introducer: Bytes, out: 
     Parameters
     ----------
     starts, ends : int64 arrays
-        The ranges in `data`; one with an end before its start has no text at all.
+        The ranges in `data`; one with an end before its start produces no text at all.
     introducer : uint8 array
-        What stands before a literal in hexadecimal.
+        Text before a hexadecimal literal.
     out, offsets
-        Room for the texts, and where each begins; one more than there are ranges.
+        Output: the texts, and the start of each; one more element than there are ranges.
 
     Returns
     -------
-    Length of all texts; -1 if `out` is too small, -2 if a range lies outside `data`.
+    Length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
     """
     at = 0
     extra = introducer.shape[0] + 18
@@ -89,8 +89,8 @@ def put_literals(data: Bytes, starts: Ints, ends: Ints, introducer: Bytes, out: 
         if at + 2 * (stop - start) + extra > out.shape[0]:
             return -1
         has_other = False
-        for place in range(start, stop):
-            has_other |= is_other(data[place])
+        for offset in range(start, stop):
+            has_other |= is_other(data[offset])
         if has_other:
             for step in range(introducer.shape[0]):
                 out[at + step] = introducer[step]
@@ -105,7 +105,7 @@ def put_literals(data: Bytes, starts: Ints, ends: Ints, introducer: Bytes, out: 
 def put_pieces(data: Bytes, starts: Ints, ends: Ints, out: Bytes, offsets: Ints) -> int:
     """Write ranges of bytes as arguments of CONCAT: runs of plain bytes in quotes, others in hexadecimal.
 
-    The arguments, and what it gives, are those of `put_literals`. A run takes twice its bytes and 4 more.
+    Parameters and result are those of `put_literals`. A run takes twice its bytes and 4 more.
     """
     at = 0
     offsets[0] = 0

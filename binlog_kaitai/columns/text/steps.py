@@ -1,4 +1,4 @@
-"""The step of each event, by its shape and the state before it; a kernel, see `columns.kernel.compile`."""
+"""A kernel that finds the step of each event from its shape and the preceding state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from binlog_kaitai.columns.kernel.compile import kernel
 def follow_steps(shapes: Ints, at: int, end: int, state: int, table: Ints, states: Ints, out: Ints) -> int:
     """Note the step of each event from `at` on; gives where there is none.
 
-    `table` has the step of each state and shape, `states` the state after each step. A step is negative
-    where there is none.
+    `table` has the step for each state and shape, `states` the state after each step. A negative step means
+    that there is none yet.
     """
     while at < end:
         shape = shapes[at]

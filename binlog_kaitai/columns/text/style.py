@@ -1,4 +1,4 @@
-"""How values are written: a function for each column type, and one for all that is rare."""
+"""Text styles: a writer function for each column type, and a fallback for rare types."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from binlog_kaitai.values.schema import Column
 
 @dataclass(frozen=True)
 class Style:
-    """A way to write values.
+    """A text style for values.
 
     Attributes
     ----------
     writers : mapping from column type to callable
-        Takes the style and the cells of a column, gives an Arrow array of bytes, with null where the cell has
-        no value or where `value` is to write it.
+        Takes the style and the cells of a column, and returns an Arrow array of bytes, with null for missing
+        values and for values that `value` has to write.
     value : callable
-        Takes one value, not None, as the reader has it, and its column; for types without a writer.
+        Takes a value, not None, in the event reader's form, and its column; for types without a writer.
     null : bytes
-        What stands for NULL.
+        Text for NULL.
     """
 
     writers: Mapping[ColumnType | int, Callable[[Style, Cells], Any]]
@@ -37,17 +37,17 @@ class Style:
     null: bytes = b"NULL"
 
     def texts(self, cells: Cells) -> Any:
-        """The text of each cell; null where the image does not have the column.
+        """The text of each cell; null if the image does not contain the column.
 
         Raises
         ------
         CellError
-            A value is none, or has no text in this style.
+            A value is invalid, or cannot be written in this style.
         """
         writer = self.writers.get(cells.column.type)
         found = by_value(self, cells) if writer is None else writer(self, cells)
         if writer is not None and found.null_count:
-            found = mended(self, cells, found, is_null(found) & cells.valid)
+            found = replaced(self, cells, found, is_null(found) & cells.valid)
         if not found.null_count:
             return found
         is_absent = cells.starts == ABSENT
@@ -58,7 +58,7 @@ class Style:
 
 
 def by_value(style: Style, cells: Cells, rows: Any = None) -> Any:
-    """The text of some rows, or all, one value at a time, each distinct one once."""
+    """Text of the given rows (or all), one value at a time, each distinct value once."""
     rows = np.arange(len(cells)) if rows is None else rows
     starts = np.maximum(cells.starts[rows], 0)
     firsts = np.where(cells.valid[rows], group_ranges(cells.data, starts, starts + cells.sizes(rows)), -1)
@@ -67,8 +67,8 @@ def by_value(style: Style, cells: Cells, rows: Any = None) -> Any:
     return pa.array(made, pa.binary()).take(pa.array(which))
 
 
-def mended(style: Style, cells: Cells, found: Any, is_other: Any) -> Any:
-    """Texts with those of some rows, by a bool array, written one value at a time."""
+def replaced(style: Style, cells: Cells, found: Any, is_other: Any) -> Any:
+    """Texts with some rows, given by a bool array, replaced by values written one at a time."""
     rows = np.flatnonzero(is_other)
     if not len(rows):
         return found

@@ -1,1 +1,1 @@
-"""Which transaction each event of a block belongs to, and what a transaction is in all."""
+"""Assigns the events of a block to transactions, and summarizes transactions."""

@@ -1,7 +1,7 @@
-"""The transactions view: one row for each transaction of a log, in the order of the log.
+"""The transactions view: one row per transaction, in log order.
 
-Where transactions begin and end is the business of `boundaries`; `parts` says what a block tells
-of each. A transaction that goes on in the next block is kept as one part, however long it is.
+`boundaries` determines where transactions begin and end, and `parts` summarizes their events in a block. A
+transaction that spans blocks is kept as a single part, however long it is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
-#: Types whose fields are needed, so that an event of them that cannot be read is an error.
+#: Event types with required fields: an event of these types that cannot be decoded is an error.
 _NEEDED = frozenset(
     (
         *ROWS_TYPES,
@@ -62,32 +62,32 @@ def read_transactions(
     keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
-    """Read binary logs as record batches, one row for each transaction; see :data:`TRANSACTIONS_SCHEMA`.
+    """Read binary logs as record batches with one row per transaction; see :data:`TRANSACTIONS_SCHEMA`.
 
     Parameters
     ----------
     source
-        What :func:`binlog_kaitai.open` takes.
+        Any source that :func:`binlog_kaitai.open` accepts.
     verify_checksums
-        Raise on an event whose CRC32 does not match.
+        Raise an error for an event with a wrong CRC32.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes. It tells how long values are where logs do
-        not: those of MariaDB's old temporal types with fractions, whose rows are not counted without it.
+        Text of CREATE TABLE statements, as written by mysqldump, for the length of values that logs do not
+        describe: those of MariaDB's old temporal types with fractions, whose rows are otherwise not counted.
     progress
-        Gets the source, and the offset in it that has been reached, now and then.
+        Called periodically with the source and the offset reached in it.
     keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
+        Where to find the keys of encrypted logs; see :class:`Keys`.
     filters
-        As :meth:`Filters.of` takes them, for whole transactions: positions and times are those of the
-        beginning; one of the tables, or the default database of a statement, must fit; one of the events
-        must be of the types.
+        As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
+        beginning; one of the tables, or the default database of a statement, must match; and one of the
+        events must be of a given type.
 
     Raises
     ------
     SourceError, UsageError
-        At once: nothing is there to read, or a filter makes no sense.
+        Immediately: no log was found, or a filter is invalid.
     BinlogError
-        While reading, after all transactions before the damage; the one that it is in comes as open.
+        During iteration, after all transactions before the damage; the damaged one is returned as open.
     """
     chosen, sources = Filters.of(**filters), resolve(source, keys)
     watcher = None if progress is None else _Progress(progress)
@@ -103,16 +103,16 @@ def read_transactions(
 
 
 class Watcher:
-    """Sees, besides the transactions, all events that they are made of; does nothing by itself."""
+    """Observes, besides the transactions, all events that they consist of; the base class does nothing."""
 
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
-        """A log is going to be read."""
+        """Called before a log is read."""
 
     def see(self, page: Page) -> None:
-        """The next events; the transactions that end in them come afterwards."""
+        """Called with the next events, before the transactions that end in them."""
 
     def end(self, end: End) -> None:
-        """The log has been read to its end."""
+        """Called at the end of a log."""
 
 
 class _Progress(Watcher):
@@ -135,9 +135,9 @@ def transaction_batches(
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of the view; `watcher` sees the events, too, without a look at the filters.
+    """Batches of the view; `watcher` observes the events, too, without the filters.
 
-    `definitions` give what is known of tables before each log.
+    `definitions` returns the table definitions in force before each log.
     """
     found = chosen_transactions(
         sources,
@@ -160,7 +160,7 @@ def chosen_transactions(
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
 ) -> Iterator[tuple[Source, pa.RecordBatch]]:
-    """The transactions that the filters take, as rows of `parts.PART_SCHEMA`."""
+    """The transactions that match the filters, as rows of `parts.PART_SCHEMA`."""
     found = _finished_transactions(
         sources, filters, verify_checksums, block_size, watcher, definitions, makes_rows=True
     )
@@ -169,15 +169,15 @@ def chosen_transactions(
 
 
 class Finished(NamedTuple):
-    """Transactions that have been read whole.
+    """Complete transactions.
 
     Attributes
     ----------
     batch : RecordBatch or None
-        Their rows, see `parts.PART_SCHEMA`; None where they have not been made.
+        Their rows, see `parts.PART_SCHEMA`; None if they have not been built.
     page, begin, end
-        Without `batch`: they are all in this page, and these of its transactions. It is valid until the next
-        ones are asked for.
+        Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones
+        are requested.
     """
 
     batch: pa.RecordBatch | None
@@ -189,7 +189,7 @@ class Finished(NamedTuple):
 def finished_transactions(
     sources: list[Source], *, verify_checksums: bool, block_size: int, watcher: Watcher
 ) -> Iterator[tuple[Source, Finished]]:
-    """All transactions, most of them without rows, for who needs few of these."""
+    """All transactions, mostly without rows, for callers that need few of these."""
     return _finished_transactions(
         sources, Filters(), verify_checksums, block_size, watcher, None, makes_rows=False
     )
@@ -235,7 +235,7 @@ def _finished_transactions(
 
 
 class _Log:
-    """One file, as batches of finished transactions; see `parts.PART_SCHEMA`."""
+    """A file as batches of complete transactions; see `parts.PART_SCHEMA`."""
 
     def __init__(
         self,
@@ -262,7 +262,7 @@ class _Log:
         self._open: dict[str, Any] | None = None
 
     def read(self) -> Iterator[list[Finished]]:
-        """What each block finishes, and at the end what is left open."""
+        """Transactions completed in each block, and finally the one left open."""
         with reading(self._source.name), self._source.open() as stream:
             reader = blocks_of(
                 self._source,
@@ -283,7 +283,7 @@ class _Log:
             yield self.finish()
 
     def finish(self) -> list[Finished]:
-        """The transaction that is open, if one is."""
+        """The open transaction, if there is one."""
         left, self._open = self._open, None
         return [] if left is None else [Finished(_one(left))]
 
@@ -313,7 +313,7 @@ class _Log:
             raise failures[min(failures)]
 
     def _check_definitions(self, block: Block, roles: Roles, failures: dict[int, BinlogError]) -> None:
-        """Have the reader say what is wrong with definitions, whose text becomes a value."""
+        """Raise the event reader's errors for invalid definitions, whose text is a column."""
         defines = (roles.roles == Role.STATEMENT) & (roles.outcomes == Outcome.DDL)
         for kind in block.kinds:
             if kind not in QUERY_TYPES:
@@ -370,9 +370,9 @@ def _one(row: dict[str, Any]) -> pa.RecordBatch:
 
 
 def _check(block: Block, failures: dict[int, BinlogError]) -> None:
-    """Have the reader say what is wrong with needed events that their layout does not fit."""
+    """Raise the event reader's errors for required events that do not match their layout."""
     for kind in _NEEDED.intersection(block.kinds):
-        for row in block.rows_of(kind)[~block.body(kind).fits].tolist():
+        for row in block.rows_of(kind)[~block.body(kind).matches].tolist():
             _read(block, row, failures)
 
 

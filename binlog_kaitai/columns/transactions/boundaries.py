@@ -1,16 +1,17 @@
-"""Where transactions begin and end, for a block of events at a time.
+"""Transaction boundaries, for a block of events at a time.
 
-The rule
---------
-1. Where a log has GTID events, each begins a transaction; the next one, or an event of the log itself
+Rules
+-----
+1. In logs with GTID events, each GTID event begins a transaction; the next one, or an event of the log itself
    (`binlog_kaitai.core.transactions.BETWEEN`), ends it.
-2. Where it has none, BEGIN opens a transaction; an XID_EVENT, COMMIT or ROLLBACK closes it. Outside of these,
-   each statement is a transaction, with the events that lead up to it, and with the commit right behind it,
-   if there is one (MySQL 5.0 writes no BEGIN where a statement commits itself).
-3. Each file starts with nothing open.
+2. In logs without, BEGIN opens a transaction, and an XID_EVENT, COMMIT or ROLLBACK closes it. Outside of
+these,
+   each statement is a transaction, together with the events that lead up to it and a commit directly after
+   it, if there is one (MySQL 5.0 writes no BEGIN for a statement that commits implicitly).
+3. At the start of each file, no transaction is open.
 
-`boundary_kernels.follow_events` is the one state machine for this rule. All that asks where transactions are
-(views, splits, followers, repair) takes what it says of each event: a `Phase`.
+`boundary_kernels.follow_events` is the only state machine for these rules. All users of boundaries (views,
+splits, followers, repair) take the `Phase` that it assigns to each event.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from binlog_kaitai.errors import BinlogError
 
 
 class Role(IntEnum):
-    """What an event is to the transactions around it."""
+    """The role of an event in the transactions around it."""
 
     PART = boundary_kernels.PART
     OUTSIDE = boundary_kernels.OUTSIDE
@@ -49,7 +50,7 @@ class Role(IntEnum):
 
 
 class Phase:
-    """What the state machine says of an event, as bits: plain numbers, for arrays of bytes."""
+    """The state machine's result for an event, as bit flags: plain ints, for arrays of bytes."""
 
     IS_INSIDE: Final = boundary_kernels.IS_INSIDE
     BEGINS: Final = boundary_kernels.BEGINS
@@ -58,7 +59,7 @@ class Phase:
 
 
 class Outcome(IntEnum):
-    """How a transaction ended, or what the only statement in it is."""
+    """How a transaction ended, or the kind of its only statement."""
 
     OPEN = 0
     COMMIT = 1
@@ -68,7 +69,7 @@ class Outcome(IntEnum):
     IMPLICIT = 5
 
 
-#: A statement's role, and what it makes of its transaction.
+#: Role of a statement, and the outcome it gives its transaction.
 Meaning = tuple[Role, Outcome]
 
 _BEGIN, _COMMIT = (Role.BEGIN, Outcome.OPEN), (Role.END, Outcome.COMMIT)
@@ -91,26 +92,26 @@ _OF_XA = {
     b"COMMIT": _COMMIT,
     b"ROLLBACK": _ROLLBACK,
 }
-#: First words after which the second one tells; a shorter text needs no look.
+#: First words that need a second one for a decision; shorter texts need no lookup.
 _UNCLEAR = (b"COMMIT", b"ROLLBACK", b"XA", b"START", b"BEGIN")
 _PREFIX = 8
-#: As much of a compressed statement is unpacked as tells its first words.
+#: Number of bytes of a compressed statement to decompress for its first words.
 _ENOUGH = 256
 
 
 def first_words(query: bytes) -> tuple[bytes, bytes] | None:
-    """The first two words of a statement in capitals, without comments; the second may be empty."""
+    """The first two words of a statement in upper case, without comments; the second may be empty."""
     found = _WORDS.match(query)
     return None if found is None else (found[1].upper(), (found[2] or b"").upper())
 
 
 def is_of_temporary_table(query: bytes) -> bool:
-    """Whether a statement makes or drops a temporary table, which commits nothing."""
+    """Whether a statement creates or drops a temporary table, which does not commit."""
     return _TEMPORARY.match(query) is not None
 
 
 def meaning_of(query: bytes) -> Meaning:
-    """What a statement is to the transactions around it."""
+    """The role and outcome of a statement."""
     words = first_words(query)
     if words is None:
         return _OTHER
@@ -128,10 +129,10 @@ def meaning_of(query: bytes) -> Meaning:
 
 @lru_cache(1 << 12)
 def _meaning_of_prefix(prefix: bytes, is_all: bool) -> Meaning | None:
-    """The same by a statement's first bytes; None where they do not tell."""
+    """The role and outcome by a statement's first bytes; None if they are not sufficient."""
     found = re.match(rb"([A-Za-z]+)(\s?)", prefix)
     if found is None or (not is_all and not found[2]):
-        # Long words, too, tell once they are longer than those that matter by their length.
+        # A long word is decided once it is longer than all known words.
         return None if is_all or found is None else _of_long_word(prefix)
     return meaning_of(prefix) if is_all or found[1].upper() not in _UNCLEAR else None
 
@@ -144,14 +145,14 @@ def _of_long_word(prefix: bytes) -> Meaning | None:
 
 
 class Roles(NamedTuple):
-    """Role and outcome of each event of a block (int8); which are a BEGIN, or a GTID event instead of it."""
+    """Role and outcome of each event of a block (int8), and which are a BEGIN or its replacing GTID event."""
 
     roles: Any
     outcomes: Any
     begins: Any
 
     def part(self, begin: int, end: int) -> Roles:
-        """Those of some events."""
+        """A range of the events."""
         return Roles(*(values[begin:end] for values in self))
 
 
@@ -170,7 +171,7 @@ _FIXED: dict[int, Meaning] = {
 
 
 def roles_of(block: Block) -> Roles:
-    """What each event of a block is to the transactions around it."""
+    """The roles of the events of a block."""
     roles = np.zeros(len(block), dtype=np.int8)
     outcomes = np.zeros(len(block), dtype=np.int8)
     for kind in block.kinds:
@@ -187,19 +188,19 @@ def roles_of(block: Block) -> Roles:
             outcomes[rows[one_phase]] = Outcome.COMMIT
     begins = roles == Role.BEGIN
     if EventType.gtid_event in block.counts:
-        # MariaDB writes no BEGIN where more than one statement follows.
+        # MariaDB writes no BEGIN for transactions of several statements.
         alone = block.body(EventType.gtid_event).numbers("is_standalone").astype(np.bool_)
         begins[block.rows_of(EventType.gtid_event)] = ~alone
     return Roles(roles, outcomes, begins)
 
 
 def sure_beginning(roles: Any, *, has_gtids: bool = False) -> int:
-    """Number of the first event after a gap that cannot belong to what is lost; their count if none is.
+    """Number of the first event after a gap that cannot belong to a lost transaction; event count if none.
 
     Parameters
     ----------
     has_gtids
-        Each transaction begins with a GTID event: BEGIN and END prove nothing.
+        Each transaction begins with a GTID event, so BEGIN and END prove nothing.
     """
     is_sure = (roles == Role.OUTSIDE) | (roles == Role.GTID)
     if has_gtids:
@@ -208,14 +209,14 @@ def sure_beginning(roles: Any, *, has_gtids: bool = False) -> int:
 
 
 def first_true(is_it: Any) -> int:
-    """Number of the first item that is true; their count if none is."""
+    """Index of the first true item; the number of items if none is."""
     return int(np.argmax(is_it)) if is_it.any() else len(is_it)
 
 
 def _rows(block: Block, kind: int, roles: Array, outcomes: Array) -> None:
     """The last rows event of a statement ends it where there is no BEGIN (5.1).
 
-    Servers that know GTIDs write BEGIN, or a GTID, in front of all rows: if there is none, it is lost.
+    Servers with GTIDs write BEGIN or a GTID before all rows; if there is none, it was lost.
     """
     body = block.body(kind)
     if any(block.layout.post_header_length_of(gtid) for gtid in GTID_TYPES):
@@ -226,7 +227,7 @@ def _rows(block: Block, kind: int, roles: Array, outcomes: Array) -> None:
 
 
 def _queries(block: Block, kind: int) -> Any:
-    """The meaning of each statement."""
+    """Role and outcome of each statement."""
     body = block.body(kind)
     if kind == EventType.query_compressed_event:
         return [meaning_of(text) for text in unpacked_beginnings(block, body)]
@@ -244,25 +245,25 @@ def _queries(block: Block, kind: int) -> Any:
         if meaning is not None:
             table[number] = meaning
     meanings = table[which]
-    meanings[~body.fits] = -1
+    meanings[~body.matches] = -1
     for index in np.flatnonzero(meanings[:, 0] < 0).tolist():
         start = int(starts[index])
         text = bytes(block.data[start : start + int(lengths[index])])
-        meanings[index] = meaning_of(text) if body.fits[index] else _by_reader(block, kind, index)
+        meanings[index] = meaning_of(text) if body.matches[index] else _by_reader(block, kind, index)
     return meanings
 
 
 def _by_reader(block: Block, kind: int, index: int) -> Meaning:
-    """The same of one that its layout does not fit; a damaged one begins and ends nothing."""
+    """The same from the event reader, for an event that does not match its layout; none for damaged ones."""
     try:
         query: bytes = block.event(int(block.rows_of(kind)[index])).body.query
     except BinlogError:
-        return Role.PART, Outcome.OPEN  # the reader of the events raises the error
+        return Role.PART, Outcome.OPEN  # the event reader raises the error
     return meaning_of(query)
 
 
 def unpacked_beginnings(block: Block, body: Any) -> list[bytes]:
-    """The beginnings of compressed statements; of one that is damaged, what there is."""
+    """First bytes of compressed statements; of a damaged one, the bytes that can be decompressed."""
     texts = []
     for start, length in zip(
         *(one.tolist() for one in body.ranges("compressed_query.deflated")), strict=True
@@ -281,15 +282,15 @@ class Segments(NamedTuple):
     Attributes
     ----------
     rows : int64 array
-        The events that belong to transactions.
+        Numbers of the events that belong to transactions.
     starts : int64 array
-        Where in `rows` each transaction begins.
+        Index in `rows` of the first event of each transaction.
     continues : bool
-        The first one goes on from the block before.
+        The first transaction continues from the previous block.
     is_open : bool
-        The last one may go on in the next block.
+        The last transaction may continue in the next block.
     phases : int8 array
-        What the machine says of each event of the block.
+        The state machine's result for each event of the block.
     """
 
     rows: NDArray[np.int64]
@@ -300,19 +301,19 @@ class Segments(NamedTuple):
 
 
 class Boundaries:
-    """Divides the blocks of one file into transactions."""
+    """Divides the blocks of a file into transactions."""
 
     def __init__(self) -> None:
         self._state = np.zeros(STATE_SIZE, dtype=np.bool_)
 
     def phases(self, found: Roles) -> NDArray[np.int8]:
-        """What the machine says of each event of the next block (`Phase`, int8)."""
+        """The state machine's result for each event of the next block (`Phase`, int8)."""
         phases = np.empty(len(found.roles), dtype=np.int8)
         follow_events.run(found.roles, found.begins, self._state, phases)
         return phases
 
     def divide(self, found: Roles, *, is_before_gtid: bool = False) -> Segments:
-        """The transactions of the next block; `is_before_gtid`: after it comes a GTID event."""
+        """The transactions of the next block; `is_before_gtid`: a GTID event follows the block."""
         phases = self.phases(found)
         if is_before_gtid:
             self._state[IS_OPEN] = False
@@ -324,7 +325,7 @@ class Boundaries:
         return Segments(rows, starts, continues, bool(self._state[IS_OPEN]), phases)
 
     def count(self, block: Block) -> int:
-        """How many transactions of `divide` begin in the next block, with less work where GTIDs tell."""
+        """Number of transactions of `divide` that begin in the next block; cheaper in logs with GTIDs."""
         if self._state[HAS_GTID] and BETWEEN.isdisjoint(block.kinds):
             return sum(block.counts.get(kind, 0) for kind in GTID_TYPES)
         segments = self.divide(roles_of(block))

@@ -1,20 +1,19 @@
-"""The state machine of transactions, event by event. docs/architecture.md draws it."""
+"""The state machine for transaction boundaries; docs/architecture.md shows its table."""
 
 from __future__ import annotations
 
 from binlog_kaitai.columns.kernel.arrays import Array, Bools
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: What an event is to the transactions around it; see `boundaries.Role`.
+#: Roles of events, see `boundaries.Role`.
 PART, OUTSIDE, GTID, BEGIN, END, STATEMENT = range(6)
 
-#: Bits of what the machine says of an event: it belongs to a transaction; a transaction begins with it;
-#: nothing is open after it, as far as it tells; a GTID is in force.
+#: Result bits of an event: it belongs to a transaction; it begins a transaction; no transaction is known to
+#: be open after it; a GTID is in force.
 IS_INSIDE, BEGINS, ENDS, IN_GTID = 1, 2, 4, 8
 
-#: Numbers of the state that is kept from one block to the next: the open transaction began with a GTID
-#: event; there was a BEGIN without an end; a transaction is open; it is a statement that nothing but a commit
-#: of its own can follow.
+#: Indexes into the state kept between blocks: the open transaction began with a GTID event; a BEGIN is open;
+#: a transaction is open; it is a statement that only its own commit can follow.
 HAS_GTID, IS_BEGUN, IS_OPEN, IS_ALONE = 0, 1, 2, 3
 STATE_SIZE = 4
 
@@ -26,13 +25,13 @@ def follow_events(roles: Array, begins: Bools, state: Bools, phases: Array) -> N
     Parameters
     ----------
     roles
-        What each event is, int8.
+        Role of each event, int8.
     begins
-        Bool array: of GTID events, those that stand for a BEGIN as well.
+        Bool array: GTID events, including those that replace a BEGIN.
     state
-        Bool array of `STATE_SIZE` values: as left by the events before, and left for those after.
+        Bool array of `STATE_SIZE` values: the state after the previous events; updated.
     phases
-        Gets what the machine says of each event, int8.
+        Output: result bits of each event, int8.
     """
     has_gtid, is_begun, is_open, is_alone = state[0], state[1], state[2], state[3]
     for event in range(min(roles.shape[0], begins.shape[0], phases.shape[0])):

@@ -1,4 +1,4 @@
-"""Which transactions the filters take, a batch at a time."""
+"""Applies the filters to transactions, a batch at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Choice:
     Attributes
     ----------
     is_over : bool
-        No more transactions of the file, nor of those behind it, are wanted.
+        No further transactions of this file, or of the following files, can match.
     """
 
     def __init__(self, filters: Filters, *, is_first: bool, is_last: bool, is_part: bool) -> None:
@@ -28,7 +28,7 @@ class Choice:
         self._stop = filters.stop_position if is_last else None
 
     def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The transactions that are wanted."""
+        """The transactions that match."""
         if not self._has_filters:
             return batch
         takes = self._takes_moments(batch)
@@ -46,7 +46,7 @@ class Choice:
         return batch.filter(pa.array(takes))
 
     def _takes_moments(self, batch: pa.RecordBatch) -> Any:
-        """Which begin where, and when, they have to."""
+        """Which transactions match by the position and time of their beginning."""
         filters = self._filters
         positions, starts = (batch.column(name).to_numpy() for name in ("position", "start"))
         takes = np.ones(len(batch), dtype=np.bool_)
@@ -57,7 +57,7 @@ class Choice:
             takes &= starts < filters.stop_timestamp
             is_after |= ~takes & (not self._is_part)
         if self.is_over or is_after.any():
-            # Behind the first of these nothing is wanted.
+            # After the first of these, nothing can match.
             takes[0 if self.is_over else int(np.argmax(is_after)) :] = False
             self.is_over = True
         if self._start is not None:
@@ -67,7 +67,7 @@ class Choice:
         return takes
 
     def _takes_names(self, batch: pa.RecordBatch) -> Any:
-        """Which change one of the tables, or have the default database."""
+        """Which transactions change one of the tables, or have the default database."""
         databases, tables = self._filters.databases, self._filters.tables
         lists = batch.column("tables")
         names = lists.flatten().dictionary_encode()

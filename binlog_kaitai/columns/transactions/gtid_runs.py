@@ -1,4 +1,4 @@
-"""The set of the GTIDs in a block, found without a look at each transaction."""
+"""The set of the GTIDs in a block, computed without looping over transactions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import mysql_gtid
 from binlog_kaitai.errors import BinlogError
 
-#: The server's last number of a transaction is below 2^63.
+#: MySQL's transaction numbers are below 2^63.
 _MOST_OF_MYSQL = (1 << 63) - 1
 
 
 def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
-    """Add what the GTID events of one type state; events that cannot be read add nothing."""
+    """Add the GTIDs of the GTID events of one type; events that cannot be decoded add nothing."""
     rows = block.rows_of(kind)
     if kind == EventType.gtid_log_event:
         uuid, number = block.offset(kind, "uuid"), block.offset(kind, "gno")
@@ -40,13 +40,13 @@ def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
     if kind == EventType.gtid_tagged_log_event:
         tagged = TaggedGtids.of(block)
         _add_tagged(gtids, tagged)
-        _add_one_by_one(gtids, block, rows[~tagged.fits])
+        _add_one_by_one(gtids, block, rows[~tagged.matches])
     elif kind != EventType.anonymous_gtid_log_event:
         _add_one_by_one(gtids, block, rows)
 
 
 def _add_tagged(gtids: GtidSet, tagged: TaggedGtids) -> None:
-    codes, numbers = tagged.codes[tagged.fits], tagged.numbers[tagged.fits]
+    codes, numbers = tagged.codes[tagged.matches], tagged.numbers[tagged.matches]
     numbers = numbers.astype(np.uint64)
     _add_runs(gtids, (codes, codes), numbers, lambda code, _: tagged.sources[code], _MOST_OF_MYSQL)
 
@@ -63,7 +63,7 @@ def _add_runs(
     name: Callable[[int, int], str],
     most: int = (1 << 64) - 1,
 ) -> None:
-    """Add the GTIDs of many events, most of which follow one another; 0 and numbers above `most` are none."""
+    """Add many GTIDs, which are mostly consecutive; 0 and numbers above `most` are skipped."""
     if not len(numbers):
         return
     high, low = source
@@ -80,7 +80,7 @@ def _add_runs(
 
 
 def _merged(runs: Any, most: int) -> list[tuple[int, int]]:
-    """Runs of numbers (uint64), sorted, and joined where one continues another."""
+    """Ranges of numbers (uint64), sorted, with adjacent ones merged."""
     runs = runs[(runs[:, 0] > 0) & (runs[:, 1] <= np.uint64(most))]
     if not len(runs):
         return []

@@ -1,4 +1,4 @@
-"""The set of GTIDs that logs stand for: of their own transactions, and of those before them."""
+"""GTID sets of logs: of their own transactions, and of those before them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
-#: Events that state the GTIDs before a log.
+#: Event types that contain the GTIDs before a log.
 PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
 
 def previous_gtids(body: Any, kind: int) -> GtidSet:
-    """The GTIDs before a log, by the event that states them.
+    """The GTIDs before a log, from the event that contains them.
 
-    MariaDB states the last GTID of each server in each domain: the set has all numbers up to that.
+    MariaDB logs the last GTID of each server in each domain: the set has all numbers up to it.
     """
     if kind == EventType.previous_gtids_log_event:
         return gtid_set(body.gtids)
@@ -50,17 +50,17 @@ def logged_gtids(
     Parameters
     ----------
     source
-        What `binlog_kaitai.open` takes.
+        Any source that `binlog_kaitai.open` accepts.
     has_previous
-        With those before each log, as PREVIOUS_GTIDS_LOG_EVENT and GTID_LIST_EVENT state them: all that the
-        server had executed when it wrote the last event.
+        Include the GTIDs before each log (PREVIOUS_GTIDS_LOG_EVENT, GTID_LIST_EVENT). The result is
+        everything that the server had executed when it wrote the last event.
     ends
-        Gets how each file ended.
+        Output: how each file ended.
 
     Raises
     ------
     SourceError
-        Nothing is there to read.
+        No log was found.
     BinlogError
         A log is damaged.
     """

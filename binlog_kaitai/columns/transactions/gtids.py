@@ -1,6 +1,6 @@
-"""The GTID of the transaction that each event belongs to, for a block at a time.
+"""The GTID of each event's transaction, a block at a time.
 
-The rule is that of `binlog_kaitai.core.transactions`; a test holds the two equal.
+The rules are those of `binlog_kaitai.core.transactions`; a test compares the two.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _QUOTE = ord('"')
 
 
 class Markers(NamedTuple):
-    """The events of a block that open a transaction or stand between two.
+    """The events of a block that begin a transaction or stand between two.
 
     Attributes
     ----------
     rows : int64 array
-        Their numbers in the block.
+        Numbers of these events in the block.
     latest : int64 array
-        For each event of the block the number in `rows` of the last one up to it, or -1.
+        For each event of the block, the index in `rows` of the latest one up to it, or -1.
     """
 
     rows: NDArray[np.int64]
@@ -47,13 +47,13 @@ class Markers(NamedTuple):
 
     @classmethod
     def of(cls, block: Block) -> Markers:
-        """Those of one block."""
+        """The markers of a block."""
         rows, latest = np.empty(len(block), dtype=np.int64), np.empty(len(block), dtype=np.int64)
         count = number_markers.run(block.types, _IS_MARKER, rows, latest)
         return cls(rows[:count], latest)
 
     def spread(self, values: Ints, before: Any) -> Any:
-        """A value of each of them, and one of what comes before the first, to all events of the block."""
+        """Spread one value per marker, and one for events before the first, to all events of the block."""
         return np.append(values, before)[self.latest]
 
 
@@ -63,10 +63,10 @@ class Gtids(NamedTuple):
     Attributes
     ----------
     first, second : int64 arrays
-        Place and length, as a `Column` has them: of the one before the block, and of those that its markers
-        bring.
+        Offsets and lengths, in the form of a `Column`: of the GTID before the block, and of those of its
+        markers.
     which : int64 array
-        For each event which of them.
+        For each event, the index of its GTID in these.
     """
 
     first: NDArray[np.int64]
@@ -74,17 +74,17 @@ class Gtids(NamedTuple):
     which: NDArray[np.int64]
 
     def column(self) -> Column:
-        """That of each event."""
+        """The GTID of each event."""
         return Column(TEXT, self.first.take(self.which), self.second.take(self.which), by_event=True)
 
 
 class GtidColumns:
-    """Makes the GTID column of one block after another of the same file.
+    """Computes the GTID column of consecutive blocks of a file.
 
     Attributes
     ----------
     gtid : bytes
-        JSON text of the GTID in force behind the last block.
+        JSON text of the GTID in force after the last block.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class GtidColumns:
         fail: Callable[[int, BinlogError], object],
         markers: Markers | None = None,
     ) -> Column:
-        """GTID of each event; `fail` gets the events that cannot be read."""
+        """GTID of each event; `fail` is called with events that cannot be decoded."""
         return self.find(block, pool, fail, markers).column()
 
     def find(
@@ -107,13 +107,13 @@ class GtidColumns:
         fail: Callable[[int, BinlogError], object],
         markers: Markers | None = None,
     ) -> Gtids:
-        """The GTIDs in force in the next block; `fail` gets the events that cannot be read."""
+        """The GTIDs in force in the next block; `fail` is called with events that cannot be decoded."""
         markers = Markers.of(block) if markers is None else markers
         count = 1 + len(markers.rows)
         first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
         second = np.full(count, pool.null[1], dtype=np.int64)
-        place, second[0] = pool.place(self.gtid)
-        first[0] = -place - 1
+        offset, second[0] = pool.add(self.gtid)
+        first[0] = -offset - 1
         which = markers.latest + 1
         for kind in block.kinds:
             if kind in GTID_TYPES:
@@ -124,7 +124,7 @@ class GtidColumns:
 
 
 def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> None:
-    """Have `fail` get the GTID events that cannot be read, as :meth:`GtidColumns.column` does."""
+    """Call `fail` with the GTID events that cannot be decoded, like :meth:`GtidColumns.column`."""
     for kind in GTID_TYPES.intersection(block.kinds):
         rows = block.rows_of(kind)
         for row in rows[~readable(block, kind)].tolist():
@@ -132,20 +132,20 @@ def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> Non
 
 
 def readable(block: Block, kind: int) -> Any:
-    """Which of the GTID events of one type have a GTID for sure, a bool array; of others the reader knows."""
+    """Which GTID events of a type are certainly valid, as a bool array; the reader checks the others."""
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
-        return TaggedGtids.of(block).fits
-    return body.fits if _is_known(body, kind) else np.zeros(len(body.fits), dtype=np.bool_)
+        return TaggedGtids.of(block).matches
+    return body.matches if _is_known(body, kind) else np.zeros(len(body.matches), dtype=np.bool_)
 
 
 def _is_known(body: Gathered, kind: int) -> bool:
-    """Whether the layout reaches what a GTID of this type is made of."""
+    """Whether the layout includes all parts of a GTID of this type."""
     fields = _FIELDS.get(kind)
     return fields is not None and all(path in body for path in fields)
 
 
-#: What a GTID is made of, by type of event.
+#: The parts of a GTID, by event type.
 _FIELDS: dict[int, tuple[str, ...]] = {
     EventType.gtid_log_event: ("uuid", "gno"),
     EventType.gtid_event: ("domain_id", "sequence_number"),
@@ -154,7 +154,7 @@ _FIELDS: dict[int, tuple[str, ...]] = {
 
 
 def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object]) -> bytes | None:
-    """The GTID of one event as JSON text; None where it cannot be read."""
+    """The GTID of an event as JSON text; None if it cannot be decoded."""
     try:
         return json_text(block.event(row).stated_gtid)
     except BinlogError as error:
@@ -163,26 +163,26 @@ def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object
 
 
 class Stated(NamedTuple):
-    """What the GTID events of one type state.
+    """The GTIDs in the GTID events of one type.
 
     Attributes
     ----------
     sources : list of str
-        The distinct ``uuid``, ``uuid:tag`` or ``domain-server``; none where the type has no GTIDs.
+        The distinct ``uuid``, ``uuid:tag`` or ``domain-server``; empty if the type has no GTIDs.
     codes, numbers : int64 arrays
-        For each event which of them, and its number.
+        For each event, the index of its source, and its number.
     fits : bool array
-        Whose GTID this is; of the others the reader tells it.
+        Whether the GTID of an event is valid; the event reader decodes the others.
     """
 
     sources: list[str]
     codes: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    fits: NDArray[np.bool_]
+    matches: NDArray[np.bool_]
 
     @classmethod
     def of(cls, block: Block, kind: int) -> Stated:
-        """Those of a block."""
+        """The GTIDs of a block."""
         rows, body = block.rows_of(kind), block.body(kind)
         if kind == EventType.gtid_tagged_log_event:
             return cls(*TaggedGtids.of(block))
@@ -191,14 +191,14 @@ class Stated(NamedTuple):
             return cls([], nothing, nothing, readable(block, kind))
         is_mysql = kind == EventType.gtid_log_event
         sources, codes, numbers = _of_mysql(body) if is_mysql else _of_mariadb(block, rows, body)
-        # Past 63 bits, and one number before, the reader has the digits.
-        return cls(sources, codes, numbers, body.fits & (numbers >= 0))
+        # From 2^63 - 1 on, the event reader formats the number.
+        return cls(sources, codes, numbers, body.matches & (numbers >= 0))
 
 
 def _texts(
     block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]
 ) -> tuple[Any, Any]:
-    """The GTIDs that the GTID events of one type state."""
+    """The GTIDs in the GTID events of one type, as text."""
     rows = block.rows_of(kind)
     stated = Stated.of(block, kind)
     first = np.full(len(rows), -pool.null[0] - 1, dtype=np.int64)
@@ -209,24 +209,24 @@ def _texts(
             pool, [f'"{source}{mark}' for source in stated.sources], stated.codes, stated.numbers
         )
         first, second = -starts - 1, ends - starts
-    for index in np.flatnonzero(~stated.fits).tolist():
+    for index in np.flatnonzero(~stated.matches).tolist():
         text = _by_reader(block, int(rows[index]), fail)
         if text is not None:
-            place, second[index] = pool.place(text)
-            first[index] = -place - 1
+            offset, second[index] = pool.add(text)
+            first[index] = -offset - 1
     return first, second
 
 
 def gtid_texts(first: Ints, second: Ints, choices: Ints, pool: Pool) -> Any:
-    """Some of the GTIDs in the pool, by number, as an Arrow array; null for none."""
+    """GTIDs from the pool, selected by number, as an Arrow array; null for none."""
     is_null = first == -pool.null[0] - 1
     valid = ~is_null[choices] if is_null.any() else None
-    # Without the quotes.
+    # Exclude the quotes.
     return chosen_texts(pool.array(), -first, np.where(is_null, 0, second - 2), choices, valid)
 
 
 def _write(pool: Pool, texts: list[str], codes: Ints, numbers: Ints) -> tuple[Any, Any]:
-    """Write texts with numbers behind them into the pool, with a quote at their end; where each lies."""
+    """Write texts followed by a number and a quote into the pool; returns the range of each."""
     sources = [text.encode() for text in texts]
     lengths = np.array([len(source) for source in sources], dtype=np.int64)
     data = np.frombuffer(b"".join(sources), dtype=np.uint8)
@@ -241,7 +241,7 @@ def _write(pool: Pool, texts: list[str], codes: Ints, numbers: Ints) -> tuple[An
 
 
 def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Any]:
-    """The distinct columns of two rows of numbers, and for each column which of them it is."""
+    """Distinct columns of two rows of numbers, and for each column the index of its value."""
     if (halves == halves[:, :1]).all():
         return [tuple(halves[:, 0].tolist())], np.zeros(halves.shape[1], dtype=np.int64)
     found, codes = np.unique(halves.T, axis=0, return_inverse=True)
@@ -249,7 +249,7 @@ def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Any]:
 
 
 def _of_mysql(body: Gathered) -> tuple[list[str], Any, Any]:
-    """The sources, for each event which of them, and its number."""
+    """The sources, the source of each event, and its number."""
     halves = np.stack(body.halves("uuid"))
     pairs, codes = _distinct(halves)
     uuids = [high.to_bytes(8, "big") + low.to_bytes(8, "big") for high, low in pairs]

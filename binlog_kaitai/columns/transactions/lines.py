@@ -1,4 +1,4 @@
-"""Transactions as lines of JSON, many at a time, in the order of the log or sorted."""
+"""Transactions as lines of JSON, in log order or sorted."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
-#: What transactions can be sorted by, and the columns whose sum that is.
+#: Sort keys, and the columns whose sum each stands for.
 SORTS = {"size": ("bytes",), "duration": ("duration",), "rows": _ROWS, "events": ("events",)}
 
 _SECOND = 1_000_000
 
-#: Rows that are kept before a selection of the first ones is sorted again.
+#: Number of rows kept before the first ones are selected again.
 _ROOM = 1 << 16
 
 
@@ -36,21 +36,21 @@ def write_transactions(
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[bytes]:
-    """Lines of JSON, an object with the columns of :data:`TRANSACTIONS_SCHEMA` each.
+    """Lines of JSON, each an object with the columns of :data:`TRANSACTIONS_SCHEMA`.
 
-    Times are seconds since 1970-01-01 UTC, those of commits with six digits of the fraction.
+    Times are seconds since 1970-01-01 UTC; commit times have six fractional digits.
 
     Parameters
     ----------
     sort
-        One of :data:`SORTS`: the greatest first, those of which it is not known last.
+        One of :data:`SORTS`: descending, with unknown values last.
     limit
-        So many transactions at most; with `sort`, no more are held in memory, about.
+        Maximum number of transactions; with `sort`, also the approximate number held in memory.
 
     Raises
     ------
     BinlogError
-        After the lines of all transactions before the damage; with `sort` there are none then.
+        After the lines of all transactions before the damage; with `sort`, without any lines.
     """
     watcher = _Watcher(progress, [] if ends is None else ends)
     definitions = SeriesDefinitions(ddl)
@@ -102,14 +102,14 @@ def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> 
 
 
 def _greatest(found: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
-    """The first transactions in order; of equal ones the earlier stays first."""
+    """The first transactions in sort order; equal ones keep their order."""
     every = pa.concat_tables([found, pa.Table.from_batches(more, TRANSACTIONS_SCHEMA)])
     key: Any = None
     for name in SORTS[sort]:
         values = every.column(name).cast(pa.int64())
         key = values if key is None else pc.add(key, values)
     order = pc.sort_indices(pa.table({"key": key}), [("key", "descending")])
-    # As a copy: a slice would keep all of it in memory.
+    # Copied, because a slice would keep the whole batch in memory.
     return every.take(order if limit is None else order[:limit])
 
 
@@ -124,7 +124,7 @@ def _lines(batch: pa.RecordBatch) -> bytes:
 
 
 def _merged(pieces: list[Any]) -> list[Any]:
-    """Constants that follow each other as one."""
+    """Merge consecutive constants."""
     found: list[Any] = []
     for piece in pieces:
         if isinstance(piece, str) and found and isinstance(found[-1], str):
@@ -135,7 +135,7 @@ def _merged(pieces: list[Any]) -> list[Any]:
 
 
 def _json(values: Any) -> Any:
-    """The JSON text of a column; null where it is."""
+    """The JSON text of a column; null for null."""
     kind = values.type
     if pa.types.is_list(kind):
         texts = _json(values.flatten())
@@ -153,7 +153,7 @@ def _json(values: Any) -> Any:
 
 
 def _offsets(values: Any) -> Any:
-    """Where each list begins in the flattened values."""
+    """Start of each list in the flattened values."""
     lengths = pc.list_value_length(values).to_numpy(zero_copy_only=False)
     return pa.array([0, *lengths.cumsum().tolist()], pa.int32())
 
@@ -169,5 +169,5 @@ def _time(values: Any) -> Any:
 
 
 def _joined(*pieces: Any) -> Any:
-    """Texts put together, row by row; null where one of them is."""
+    """Concatenate texts row by row; null if any of them is null."""
     return pc.binary_join_element_wise(*pieces, "", null_handling="emit_null")

@@ -1,4 +1,4 @@
-"""What events take over from the ones before them. All functions are kernels, see `compile`."""
+"""Kernels for values that events inherit from preceding events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 
-#: A number has at most as many digits, and `copy` needs room behind what it writes.
+#: Maximum number of digits, including spare room that `copy` needs.
 NUMBER_ROOM = 40
 
 
@@ -17,13 +17,13 @@ def number_markers(types: Bytes, is_marker: Bools, offsets: Ints, latest: Ints) 
     Parameters
     ----------
     types, is_marker
-        Type of each event (uint8), and 256 truth values.
-    places, latest
-        Get the events found, and for each event which of them is the last one up to it, or -1.
+        Type of each event (uint8), and 256 flags.
+    offsets, latest
+        Output: numbers of the events found, and for each event the index of the latest one up to it, or -1.
 
     Returns
     -------
-    How many there are.
+    Number of events found.
     """
     count = 0
     for event in range(types.shape[0]):
@@ -38,7 +38,7 @@ def number_markers(types: Bytes, is_marker: Bools, offsets: Ints, latest: Ints) 
 def write_numbered(
     texts: Bytes, starts: Ints, lengths: Ints, codes: Ints, numbers: Ints, after: int, out: Bytes, ends: Ints
 ) -> int:
-    """For each code its text, a number in decimal and a byte; gives the length of all, or -1 without room."""
+    """For each code, write its text, a number and a byte; returns the total length, or -1 if full."""
     at = 0
     for index in range(codes.shape[0]):
         code = codes[index]

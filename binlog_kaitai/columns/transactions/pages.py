@@ -1,4 +1,4 @@
-"""Blocks with what they say of transactions, which become rows when they are asked for."""
+"""A block with its transactions, which are built as rows on request."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from binlog_kaitai.columns.transactions.values import Parts
 
 
 class Page:
-    """All events of one block, and the transactions that they are parts of.
+    """All events of a block, and the parts of transactions that they form.
 
     Parameters
     ----------
     gtids
-        The GTID of each event, its text in `pool`; None where it is only asked for those of rows.
+        The GTID of each event, as text in `pool`; None if GTIDs are only needed for rows.
 
     Attributes
     ----------
     row_counts : int64 array
-        Of each rows event, see `row_counts.row_counts`.
+        Row count of each rows event, see `row_counts.row_counts`.
     parts : Parts
-        The transactions; of one that goes on in another block, what lies in this one.
+        The transactions; for one that continues in another block, the part in this block.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Page:
 
     def _gtids(self, block: Block, first: int) -> tuple[Column, Pool]:
         if self.gtids is None:
-            # A transaction that has a GTID begins with it; one that began earlier has its GTID from there.
+            # A transaction with a GTID begins with it; one from an earlier block has its GTID from there.
             pool = Pool()
             return GtidColumns().column(block, pool, lambda row, error: None), pool
         some = slice(first, first + len(block))

@@ -1,6 +1,6 @@
-"""What a block says of each transaction in it, and the parts of one transaction put together.
+"""The summary of each transaction within a block, and the merging of its parts.
 
-Most transactions lie in one block and are one part: a row of the batch that `parts_of` makes.
+Most transactions lie in one block and form one part: a row of the batch that `parts_of` builds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.reader.reader import Event
 
 
-#: Kinds of row changes, and the types of rows events that make them.
+#: Kinds of row changes, and the rows event types of each.
 _CHANGES = {
     f"rows_{name}": [kind for kind in ROWS_TYPES if change in EventType(kind).name]
     for name, change in (("inserted", "write_"), ("updated", "update_"), ("deleted", "delete_"))
@@ -43,16 +43,16 @@ _COMPRESSED_TYPES = [
 ]
 _TIMES = ("original_commit_timestamp", "immediate_commit_timestamp")
 _CLOCK = ("last_committed", "sequence_number")
-#: Of MariaDB's GTID events: column and field.
+#: Fields of MariaDB's GTID events: column and field.
 _OF_MARIADB = {
     "gtid_thread": "thread_id",
     "is_standalone": "is_standalone",
     "is_rollback_alter": "is_rollback_alter",
 }
 
-#: A part: `start` and `end` are the least and the last time stamp, in seconds; `outcome` is that of the last
-#: event that ends a transaction, `meant` what the first statement is; `schema`, `has_type` are for filters;
-#: `table_bytes` are those of the rows events about each of `tables`.
+#: A part: `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last
+#: event that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for
+#: filters; `table_bytes` has the size of the rows events of each of `tables`.
 PART_SCHEMA = pa.schema(
     {
         "position": pa.int64(),
@@ -80,7 +80,7 @@ PART_SCHEMA = pa.schema(
 
 
 class Changes(NamedTuple):
-    """The rows events of a block: their numbers in it, tables, which of these, how many rows each has."""
+    """The rows events of a block: event numbers, tables, the table index of each, and row counts."""
 
     rows: Any
     tables: Sequence[Table | BinlogError]
@@ -92,7 +92,7 @@ class Changes(NamedTuple):
         return cls(images.rows, images.tables, images.table_of, counts)
 
     def part(self, begin: int, end: int) -> Changes:
-        """Those between two events of the block, for a block that begins at the first of the two."""
+        """The changes between two events of the block, numbered relative to the first of the two."""
         some = slice(*np.searchsorted(self.rows, (begin, end)).tolist())
         return Changes(self.rows[some] - begin, self.tables, self.table_of[some], self.counts[some])
 
@@ -113,9 +113,9 @@ def parts_of(
     Parameters
     ----------
     types
-        Event types that are asked for: `has_type` tells which transactions have one.
+        Requested event types: `has_type` flags the transactions that have one.
     with_schemas
-        Whether default databases are asked for.
+        Whether default databases are requested.
     """
     first, last = parts.first, parts.last
     stamps = block.header.numbers("timestamp")
@@ -160,14 +160,14 @@ def parts_of(
 
 
 def earliest(stamps: Ints, parts: Parts) -> Any:
-    """When each began: a GTID event is made at the end, the first statement's events before it."""
+    """Start time of each transaction. The GTID event is written at the commit, after the first events."""
     never = np.iinfo(np.int64).max
     least = parts.least(stamps if (stamps > 0).all() else np.where(stamps > 0, stamps, never))
     return np.where(least == never, 0, least)
 
 
 def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Any, Any]]:
-    """What the GTID event of each says, int64, and which say it; by the layouts, else by the reader."""
+    """Fields of the GTID event of each transaction, int64, and which have one; the reader is the fallback."""
     names = (*_TIMES, *_CLOCK, *_OF_MARIADB)
     values = {name: np.zeros(len(parts), dtype=np.int64) for name in names}
     known = {name: np.zeros(len(parts), dtype=np.bool_) for name in names}
@@ -182,7 +182,7 @@ def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Any, Any]]:
             if path in body:
                 values[name][numbers] = body.numbers(path)
                 known[name][numbers] = _is_there(body, path)
-        for index in np.flatnonzero(~body.fits).tolist() if is_reached else range(len(rows)):
+        for index in np.flatnonzero(~body.matches).tolist() if is_reached else range(len(rows)):
             content = block.event(int(rows[index])).body
             for name, path in fields.items():
                 value = getattr(content, path, None)
@@ -205,7 +205,7 @@ def _xids(block: Block, parts: Parts) -> pa.Array:
 
 
 def statement_threads(block: Block, parts: Parts) -> pa.Array:
-    """The connection, by the first statement of each."""
+    """The thread id of the first statement of each transaction."""
     kinds = [kind for kind in (*QUERY_TYPES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
     values = np.zeros(len(block), dtype=np.int64)
     has_one = np.zeros(len(block), dtype=np.bool_)
@@ -217,22 +217,22 @@ def statement_threads(block: Block, parts: Parts) -> pa.Array:
 
 
 def _picked(values: Array, index: Ints) -> pa.Array:
-    """Some of the values; null where the index is -1."""
+    """Select values by index; null for index -1."""
     padded = np.append(values, values.dtype.type(0))
     return pa.array(padded[index], mask=index < 0)
 
 
 class Ends(NamedTuple):
-    """How each transaction ended and what its first statement is (`Outcome`, int8), and where that stands."""
+    """How each transaction ended and the kind of its first statement (`Outcome`, int8), with its event."""
 
     outcome: Any
     meant: Any
-    statement: Any  # number of the event
+    statement: Any  # event number
     is_begun: Any
 
 
 def outcomes_of(found: Roles, parts: Parts) -> Ends:
-    """How each ended, and what its first statement is."""
+    """How each transaction ended, and the kind of its first statement."""
     ends = np.flatnonzero(found.roles == Role.END)
     outcome = np.append(found.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
     statements = np.flatnonzero(found.roles == Role.STATEMENT)
@@ -242,7 +242,7 @@ def outcomes_of(found: Roles, parts: Parts) -> Ends:
 
 
 def definitions(block: Block, ends: Ends) -> list[str | None]:
-    """The text of the first statement of each, if it is a definition."""
+    """Text of the first statement of each transaction, if it is a definition."""
     texts: list[str | None] = [None] * len(ends.meant)
     for number in np.flatnonzero(ends.meant == Outcome.DDL).tolist():
         texts[number] = _text(block.event(int(ends.statement[number])))
@@ -250,14 +250,14 @@ def definitions(block: Block, ends: Ends) -> list[str | None]:
 
 
 def compressed(block: Block, parts: Parts) -> Any:
-    """Which have an event that is compressed."""
+    """Which transactions have a compressed event."""
     if not any(kind in _COMPRESSED_TYPES for kind in block.kinds):
         return np.zeros(len(parts), dtype=np.bool_)
     return parts.any(np.isin(block.types, _COMPRESSED_TYPES))
 
 
 def _schemas(block: Block, parts: Parts) -> list[str | None]:
-    """The default database of the last statement of each."""
+    """Default database of the last statement of each transaction."""
     schemas: list[str | None] = [None] * len(parts)
     for kind in QUERY_TYPES:
         rows = block.rows_of(kind)
@@ -265,8 +265,8 @@ def _schemas(block: Block, parts: Parts) -> list[str | None]:
             starts, lengths = block.body(kind).ranges("schema_name")
             for number, at in enumerate(parts.last_of(rows).tolist()):
                 if at >= 0:
-                    place = slice(int(starts[at]), int(starts[at] + lengths[at]))
-                    schemas[number] = _decode(bytes(block.data[place]))
+                    byte_range = slice(int(starts[at]), int(starts[at] + lengths[at]))
+                    schemas[number] = _decode(bytes(block.data[byte_range]))
     return schemas
 
 
@@ -279,16 +279,16 @@ def _text(event: Event) -> str | None:
 
 
 class TableBytes(NamedTuple):
-    """The tables whose rows transactions change, in the order in which each first does.
+    """The tables whose rows each transaction changes, in order of their first change.
 
     Attributes
     ----------
     names : list of str
         All tables.
     owners, tables : int64 arrays
-        Number of a transaction, and of a table in `names`.
+        Transaction number, and index of the table in `names`.
     bytes : int64 array
-        Of the rows events of that transaction about that table.
+        Size of the rows events of that transaction for that table.
     """
 
     names: list[str]
@@ -298,10 +298,10 @@ class TableBytes(NamedTuple):
 
     @classmethod
     def of(cls, block: Block, parts: Parts, changes: Changes) -> TableBytes:
-        """Those of all transactions in a block."""
+        """The table bytes of all transactions in a block."""
         known: dict[str, int] = {}
         names = [_name(table) if isinstance(table, Table) else "" for table in changes.tables]
-        # A table that was redefined has several table maps.
+        # A redefined table has several table maps.
         codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
         of_event, numbers = codes[changes.table_of], parts.number_of[changes.rows]
         is_named = np.array([name != "" for name in known] + [False])[of_event]
@@ -317,7 +317,7 @@ class TableBytes(NamedTuple):
 
 
 def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.Array]:
-    """The tables whose rows each changes, in the order in which it first does, and the bytes of these."""
+    """The tables whose rows each transaction changes, in order of their first change, and their bytes."""
     found = TableBytes.of(block, parts, changes)
     counts = np.bincount(found.owners, minlength=len(parts))
     offsets = pa.array(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
@@ -338,7 +338,7 @@ def _decode(raw: bytes) -> str:
 
 
 def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tuple[Any, Any]]:
-    """By kind of change, how many rows each changes, int64, and where that is not known."""
+    """Number of rows that each transaction changes, by kind of change, int64, and where it is unknown."""
     types, found = block.types[changes.rows], {}
     for name, kinds in _CHANGES.items():
         chosen = np.flatnonzero(np.isin(types, kinds))
@@ -348,7 +348,7 @@ def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tupl
 
 
 def join(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Parts of one transaction, in order, as one."""
+    """Merge the parts of a transaction, in order."""
     whole = dict(parts[0])
     for part in parts[1:]:
         for name in ("events", *_CHANGES):

@@ -1,4 +1,4 @@
-"""The GTIDs with tags (MySQL 8.3 and later) of a block: what stands before their numbers, and the numbers."""
+"""The tagged GTIDs (MySQL 8.3 and later) of a block: sources and numbers."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _UUID_SIZE = 16
 
 
 class TaggedGtids(NamedTuple):
-    """What the events state.
+    """The tagged GTIDs of some events.
 
     Attributes
     ----------
     sources : list of str
         The distinct ``uuid:tag``.
     codes, numbers : int64 arrays
-        For each event which of them, and its number.
+        For each event, the index of its source, and its number.
     fits : bool array
-        Whose GTID this is; the others are the reader's.
+        Whether the GTID of an event is valid; the event reader decodes the others.
     """
 
     sources: list[str]
     codes: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    fits: NDArray[np.bool_]
+    matches: NDArray[np.bool_]
 
     @classmethod
     def of(cls, block: Block) -> TaggedGtids:
-        """Those of one block."""
+        """The tagged GTIDs of a block."""
         body = block.body(_KIND)
         parts, numbers = body.lists(_UUID), body.numbers("gno")
-        fits = body.fits & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
+        matches = body.matches & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
         uuids = np.ascontiguousarray(parts.T.astype(np.uint8)).reshape(-1)
         offsets = np.arange(len(numbers), dtype=np.int64) * _UUID_SIZE
         tags, lengths = body.ranges(_TAG)
@@ -55,7 +55,7 @@ class TaggedGtids(NamedTuple):
             uuid = bytes(uuids[index * _UUID_SIZE : (index + 1) * _UUID_SIZE])
             text = tag.decode("latin-1")
             if text and TAG.fullmatch(text) is None:
-                fits[codes == number] = False
+                matches[codes == number] = False
                 text = ""
             sources.append(mysql_source(uuid, text))
-        return cls(sources, codes, numbers, fits)
+        return cls(sources, codes, numbers, matches)

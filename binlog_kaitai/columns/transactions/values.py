@@ -1,4 +1,4 @@
-"""Values of events gathered to values of transactions."""
+"""Aggregates values of events to values of transactions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from binlog_kaitai.columns.transactions.boundaries import Segments
 
 
 class Parts:
-    """The transactions of one block, numbered; values of events become values of transactions.
+    """The transactions of a block, numbered, with aggregations of event values.
 
     Attributes
     ----------
     number_of : int64 array
-        For each event the number of its transaction, -1 outside of all.
+        For each event, the number of its transaction, -1 outside of transactions.
     """
 
     def __init__(self, block: Block, segments: Segments) -> None:
@@ -33,50 +33,50 @@ class Parts:
 
     @property
     def first(self) -> Any:
-        """The first event of each."""
+        """First event of each transaction."""
         return self._rows[self._starts]
 
     @property
     def last(self) -> Any:
-        """The last event of each."""
+        """Last event of each transaction."""
         return self._rows[self._starts + self._lengths - 1]
 
     def part(self, begin: int, end: int) -> Segments:
-        """Some of the transactions, in a block that begins at the first event of the first of them."""
+        """A range of the transactions, for a block that begins at the first event of the first of them."""
         rows = self._rows[self._starts[begin] : self._starts[end - 1] + self._lengths[end - 1]]
         return Segments(rows - rows[0], self._starts[begin:end] - self._starts[begin], False, False)
 
     @property
     def lengths(self) -> Any:
-        """The number of events of each."""
+        """Number of events of each transaction."""
         return self._lengths
 
     def sums(self, rows: Ints, values: Ints) -> Any:
-        """The sum over the events of each, of values that some events have."""
+        """Sum over the events of each transaction, of values that only the events `rows` have."""
         numbers = self.number_of[rows]
         inside = numbers >= 0
         sums = np.bincount(numbers[inside], weights=values[inside], minlength=self._count)
         return sums.astype(np.int64)
 
     def least(self, values: Ints) -> Any:
-        """The least of a value that all events have."""
+        """Minimum of a value that all events have."""
         if not self._count:
             return self._starts
         rows = self._rows
         begin, end = int(rows[0]), int(rows[-1]) + 1
-        # Mostly all events belong to transactions, so that there is nothing to pick.
+        # Usually all events belong to transactions, so no selection is needed.
         chosen = values[begin:end] if end - begin == len(rows) else values[rows]
         return np.minimum.reduceat(chosen, self._starts)
 
     def any(self, mask: Array) -> Any:
-        """Whether any event of each is one of those that the mask marks, or whose numbers it has."""
+        """Whether any event of each transaction is in the mask, or in the list of event numbers."""
         out = np.zeros(self._count, dtype=np.bool_)
         numbers = self.number_of[mask]
         out[numbers[numbers >= 0]] = True
         return out
 
     def first_of(self, rows: Ints) -> Any:
-        """Index in `rows`, which are in order, of the first event of each; -1 where it has none."""
+        """Index in `rows` (ascending) of the first event of each transaction; -1 if it has none."""
         out = np.full(self._count, -1, dtype=np.int64)
         numbers = self.number_of[rows]
         inside = np.flatnonzero(numbers >= 0)[::-1]
@@ -84,7 +84,7 @@ class Parts:
         return out
 
     def last_of(self, rows: Ints) -> Any:
-        """The same of the last one."""
+        """Index in `rows` (ascending) of the last event of each transaction; -1 if it has none."""
         out = np.full(self._count, -1, dtype=np.int64)
         numbers = self.number_of[rows]
         inside = np.flatnonzero(numbers >= 0)

@@ -1,4 +1,4 @@
-"""Finished transactions as the view shows them."""
+"""Complete transactions in the form of the view."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SECOND = 1_000_000
 
 #: The columns of the view.
 #:
-#: `start` is the earliest time stamp of its events; `duration` goes from there to the commit on the same
-#: server, whole seconds as that is what event headers have. `kind` is how it ended: commit, rollback,
-#: xa_prepare; ddl and implicit are single statements that commit by themselves; open has no end in its file.
-#: `tables` are those with changed rows, `statement` is the text of a definition. `bytes` is what it takes in
-#: the file, `events` counts those inside a compressed payload, too. Numbers of rows are null where the log
-#: does not tell where a row ends.
+#: `start` is the earliest timestamp of its events; `duration` is the time from there to the commit on the
+#: same server, in whole seconds like the timestamps of event headers. `kind` is how the transaction ended:
+#: commit, rollback, xa_prepare; ddl and implicit are single statements that commit implicitly; open has no
+#: end in its file. `tables` are those with changed rows, `statement` is the text of a definition. `bytes` is
+#: the size in the file; `events` includes those inside a compressed payload. Row counts are null if the log
+#: does not describe where a row ends.
 TRANSACTIONS_SCHEMA = pa.schema(
     [
         pa.field("file", pa.string(), nullable=False),
@@ -50,12 +50,12 @@ TRANSACTIONS_SCHEMA = pa.schema(
 )
 
 
-#: The view, and the bytes of the rows events about each of `tables`.
+#: The view, with the size of the rows events of each of `tables`.
 WITH_TABLE_BYTES = TRANSACTIONS_SCHEMA.append(pa.field("table_bytes", pa.list_(pa.int64()), nullable=False))
 
 
 def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_SCHEMA) -> pa.RecordBatch:
-    """Finished transactions as the view shows them."""
+    """Complete transactions in the form of the view."""
     columns = dict(zip(PART_SCHEMA.names, parts.columns, strict=True))
     start = columns["start"].to_numpy()
     original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
@@ -85,15 +85,15 @@ def _kinds(columns: dict[str, Any]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(outcome), names).cast(pa.string())
 
 
-#: Names of outcomes, by their number.
+#: Names of outcomes, by number.
 KINDS = [one.name.lower() for one in Outcome]
 
 
 def outcome_of(
     is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
 ) -> Any:
-    """How each transaction ended, by what `parts.PART_SCHEMA` has of it, int8."""
-    # MariaDB's transactions have no BEGIN; a statement that is one by itself is marked as standalone.
+    """How each transaction ended, from the columns of `parts.PART_SCHEMA`, int8."""
+    # MariaDB's transactions have no BEGIN; a transaction of a single statement is flagged as standalone.
     is_begun = is_begun | (is_standalone == 0)
     outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)
     return np.where(is_rollback_alter == 1, Outcome.ROLLBACK, outcome).astype(np.int8)

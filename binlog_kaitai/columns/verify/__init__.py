@@ -1,1 +1,1 @@
-"""One pass over a log that finds all damage it can."""
+"""Finds all damage of a log in one pass."""

@@ -1,9 +1,9 @@
-"""Which bodies `verify` holds to the grammar, and what is wrong with them.
+"""Selects the bodies that `verify` parses with the grammar, and reports errors in them.
 
-A checksum that fits says that the bytes are those that somebody wrote, not that they were right. Bodies that
-no checksum vouches for are all looked at, and all table maps, without which no row can be read. Of the other
-bodies all are looked at as long as that takes little beside the checksums: those of rare types, and those of
-common types up to a number of events. Who wants all says so, and waits longer.
+A correct checksum shows that the bytes are unchanged since they were written, not that they were correct.
+Bodies without checksum are all parsed, and so are all table maps, without which no row can be decoded. Other
+bodies are parsed as long as this costs little compared with the checksums: those of rare types, and a limited
+number of common types. The option `--thorough` selects all of them, and takes longer.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import Event
 
-#: Types with no more events than this in a block are rare.
+#: A type with at most this many events in a block is rare.
 _RARE = 256
 
-#: Of a common type in a block at most so many bodies, and of all common types of a log so many.
+#: Maximum number of bodies of common types, per type and block, and per log.
 _IN_BLOCK = 4096
 _IN_LOG = 500_000
 
-#: An event that the reader reads takes as long as so many that a record layout describes.
+#: Events decoded with a record layout in the time in which the event reader decodes one.
 _READ = 200
 
 #: What the grammar does not state: the digits of a DECIMAL, the tags of a GTID set.
@@ -37,12 +37,12 @@ _CHECKED_FURTHER = (EventType.user_var_event, EventType.previous_gtids_log_event
 
 
 def check_body(event: Event) -> None:
-    """Hold one body to the grammar, and to the rules that it does not state.
+    """Parse a body with the grammar, and check the rules that the grammar does not express.
 
     Raises
     ------
     GrammarError
-        It does not follow them.
+        The body is invalid.
     """
     kind = event.parsed.event_type.value
     if kind in _CHECKED_FURTHER:
@@ -52,19 +52,19 @@ def check_body(event: Event) -> None:
 
 
 class Bodies:
-    """Looks at the bodies of one log, block by block.
+    """Checks the bodies of a log, block by block.
 
     Parameters
     ----------
     all_of_them
-        Leave none out.
+        Check all bodies.
 
     Attributes
     ----------
     count : int
-        Bodies that were looked at.
+        Number of bodies checked.
     refused : list of int
-        Numbers of the events of the last block whose bodies do not follow the grammar.
+        Numbers of the events of the last block with invalid bodies.
     """
 
     def __init__(self, *, all_of_them: bool = False) -> None:
@@ -75,18 +75,18 @@ class Bodies:
         self._validator = BodyValidator()
 
     def check(self, block: Block, is_whole: Any, read: int | None = None) -> Iterator[BinlogError]:
-        """What is wrong with the bodies of a block.
+        """Errors in the bodies of a block.
 
         Parameters
         ----------
         is_whole
-            Whose checksums fit, a bool array; None for none.
+            Which events have a correct checksum, as a bool array; None for none.
         read
-            The number of an event that somebody else has read.
+            Number of an event that has already been decoded.
         """
         self.refused = []
         if block.is_special:
-            self.count += len(block)  # they have been read
+            self.count += len(block)  # these have been decoded
             return
         for kind, count in block.counts.items():
             if kind == EventType.transaction_payload_event:

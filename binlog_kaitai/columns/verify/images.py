@@ -1,11 +1,12 @@
-"""Checks row images against their table maps, and values against the types of their columns.
+"""Checks row images against their table maps, and values against their column types.
 
 Strategy
 --------
-1. Events about the same table are taken together. The walk finds those whose images do not fit.
-2. Most types have a meaning for any bytes. Only columns of the others are decoded, by the kernels that
+1. Events of the same table are processed together. The walk finds those whose images do not match.
+2. For most types, any bytes are a valid value. Only columns of other types are decoded, by the kernels that
    `read_changes` uses.
-3. What the kernels cannot decode goes to the event reader. Its error is the one that `rows` gives.
+3. Values that the kernels cannot decode are passed to the event reader, whose error is the one that `rows`
+   reports.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.rows.images import Found, Images, MismatchError, walk
-from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
+from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
@@ -30,10 +31,10 @@ from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.values.schema import Column
 
-#: Rows that are decoded at a time: few enough for their values to stay in the processor's cache.
+#: Rows decoded at a time, few enough for their values to fit into the processor's cache.
 _MAX_ROWS = 1 << 14
 
-#: Types that have a meaning for any bytes, once the walk has found their length.
+#: Types for which any bytes are valid, once the walk has found their length.
 _ANY_BYTES = frozenset(
     (
         ColumnType.null,
@@ -61,21 +62,21 @@ _CHOICES = frozenset((ColumnType.enum, ColumnType.set))
 
 
 class RowImages:
-    """Checks the rows events of one log, block by block.
+    """Checks the rows events of a log, block by block.
 
     Parameters
     ----------
     definitions
-        What is known of the tables before the log's first event; the log's statements are added to it.
+        Table definitions before the first event of the log; updated by its statements.
     """
 
     def __init__(self, definitions: Definitions) -> None:
         self._tables = Tables(definitions)
 
     def check(self, block: Block, wanted: Any) -> Iterator[BinlogError]:
-        """What is wrong with the rows of a block's wanted events (a bool array), table by table."""
+        """Errors in the rows of the selected events (a bool array) of a block, table by table."""
         with warnings.catch_warnings():
-            # That a definition does not fit is no damage.
+            # A definition that does not match is not damage.
             warnings.simplefilter("ignore", DefinitionWarning)
             images = Images(block, self._tables)
         chosen = np.flatnonzero(wanted[images.rows])
@@ -90,7 +91,7 @@ class RowImages:
 def _suspects(
     images: Images, table: Table | BinlogError | None, events: Any
 ) -> Iterator[tuple[int, CellError | None]]:
-    """The events that the kernels do not accept, and what they say of a value in them."""
+    """The events that the kernels reject, with the error of a value."""
     if not isinstance(table, Table) or table.widths is None:
         yield from ((index, None) for index in events.tolist())
         return
@@ -112,7 +113,7 @@ def _is_checked(column: Column) -> bool:
 def _undecoded(
     images: Images, table: Table, columns: list[Column], chosen: Any
 ) -> Iterator[tuple[int, CellError | None]]:
-    last = -1  # the rows of a long event are found in several portions
+    last = -1  # the rows of a long event come in several portions
     while len(chosen):
         try:
             for found in walk(images, chosen, len(table.schema.columns), _MAX_ROWS):
@@ -130,7 +131,7 @@ def _undecoded(
 def _wrong_values(
     table: Table, columns: list[Column], found: Found
 ) -> Iterator[tuple[int, CellError | None]]:
-    """The events with values that cannot be decoded: what fails is halved down to single events."""
+    """The events with values that cannot be decoded, found by bisection."""
     try:
         for _ in build_all([Cells.of(table, column, found) for column in columns]):
             pass
@@ -148,12 +149,12 @@ def _wrong_values(
 def _check_values(
     images: Images, index: int, table: Table | BinlogError | None, cell: CellError | None
 ) -> BinlogError | None:
-    """What the event reader says of an event; what the kernels say, if it reads all of it."""
+    """The event reader's error for an event, or the kernels' error if the reader decodes all of it."""
     own_map = table.table_map if isinstance(table, Table) else None
     event: Event = images.block.event(int(images.rows[index]), own_map)
     if isinstance(table, BinlogError):
-        # A table map that does not follow the grammar is damage of its own.
-        return placed_error(table, event) if table.position is None else None
+        # A table map that violates the grammar is reported as damage of its own.
+        return located_error(table, event) if table.position is None else None
     try:
         for _ in rows_of(event, table.schema if table else None):
             pass

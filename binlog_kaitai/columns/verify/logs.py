@@ -1,4 +1,4 @@
-"""Several logs checked for damage, one after the other."""
+"""Checks several logs for damage, in order."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 
 class Coverage:
-    """The GTIDs that some logs cover, to find out what is missing before the next one."""
+    """The GTIDs covered by the logs so far, for finding GTIDs missing before the next one."""
 
     def __init__(self) -> None:
         self._gtids: GtidSet | None = None
 
     def take(self, report: Report) -> None:
-        """Take in the report on the next log; its `missing_before` is filled in."""
+        """Process the report of the next log and set its `missing_before`."""
         if report.previous_gtids is None:
             return
         if self._gtids is not None:
@@ -37,15 +37,15 @@ def verify(
     keys: Keys | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[Report]:
-    """Check logs for damage, as the command ``verify`` does.
+    """Check logs for damage, like the command ``verify``.
 
-    Checked are frames, positions, checksums, bodies, rows and the continuity of GTIDs. Damage is no
-    exception here: it is in the report.
+    Checks frames, positions, checksums, bodies, rows and the continuity of GTIDs. Damage does not raise an
+    error; it is part of the report.
 
     Parameters
     ----------
     source
-        What :func:`binlog_kaitai.open` takes.
+        Any source that :func:`binlog_kaitai.open` accepts.
     thorough
         Check all bodies and rows, also of events whose checksums match.
     ddl
@@ -53,17 +53,17 @@ def verify(
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
     progress
-        Gets the source, and the offset in it that has been reached, now and then.
+        Called periodically with the source and the offset reached in it.
 
     Returns
     -------
     iterator of Report
-        One for each log, once it has been read.
+        One per log, after it has been read.
 
     Raises
     ------
     SourceError
-        At once: there is nothing to read.
+        Immediately: no log was found.
     """
     return _reports(resolve(source, keys), thorough, SeriesDefinitions(ddl), progress)
 

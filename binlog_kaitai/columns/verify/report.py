@@ -1,4 +1,4 @@
-"""What a pass over one log found."""
+"""The result of checking a log."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError
 from binlog_kaitai.reader.ends import End
 
-#: More damages than this are counted, not kept.
+#: Damages beyond this number are counted, but not kept.
 MAX_DAMAGES = 1000
 
-#: Length of the text of a UUID; a source of MariaDB, `domain-server`, is shorter.
+#: Length of a UUID as text; a source of MariaDB, `domain-server`, is shorter.
 _UUID_LENGTH = 36
 
 
 @dataclass
 class Report:
-    """What a pass over one log found.
+    """The result of checking a log.
 
     Attributes
     ----------
     file : str
         Name of the log.
     size : int
-        Its length in bytes, as far as it was read.
+        Size in bytes, as far as it was read.
     events, inner_events, transactions : int
-        Events of the file itself, events inside compressed transactions, transactions.
+        Events of the file itself, events inside compressed transactions, and transactions.
     checksums : dict
-        Number of the file's own events by the state of their checksum: ``"ok"``, ``"bad"``, ``"none"``.
+        Number of the file's own events by checksum state: ``"ok"``, ``"bad"``, ``"none"``.
     bodies : int
-        Events, also inside compressed transactions, whose body was held to the grammar.
+        Number of events, including those inside compressed transactions, whose body was parsed.
     damages : list of BinlogError
-        The first :data:`MAX_DAMAGES` damages, in the order of the file.
+        The first :data:`MAX_DAMAGES` damages, in file order.
     damage_count : int
-        How many there are.
+        Number of damages.
     lost : list of Gap
-        What cannot be used, in the order of the file; neighbours are one.
+        Ranges that cannot be used, in file order; adjacent ones are merged.
     end : End or None
-        How the file ended; None if reading stopped before.
+        How the file ended; None if reading stopped earlier.
     previous_gtids : GtidSet or None
-        What the log says that came before it; None where it says nothing.
+        The GTIDs before the log, according to the log; None if it contains no such event.
     gtids : GtidSet
-        The transactions in it.
+        The GTIDs of its transactions.
     missing_before : GtidSet
-        What, by `previous_gtids`, came before it and is in none of the logs that were checked before it.
+        GTIDs of `previous_gtids` that are in none of the logs checked before.
     formats : list of (int, bytes)
-        The format description events after the first event, each with its offset.
+        Format description events after the first event, each with its offset.
     """
 
     file: str
@@ -74,16 +74,16 @@ class Report:
 
     @property
     def is_log(self) -> bool:
-        """Whether the file is a binary log, be it damaged."""
+        """Whether the file is a binary log, possibly damaged."""
         return not any(
             isinstance(error, NotABinlogError) and not isinstance(error, DamagedError)
             for error in self.damages
         )
 
     def add(self, error: BinlogError, stop: int | None = None) -> None:
-        """Note a damage, and that no event can be used from its position to `stop`.
+        """Add a damage; the events from its position to `stop` are lost.
 
-        Without `stop` there is nothing to leave out: something is missing before that position.
+        Without `stop`, no event is lost: something is missing before the position.
         """
         self.damage_count += 1
         if len(self.damages) < MAX_DAMAGES:
@@ -92,16 +92,16 @@ class Report:
         add_gap(self.lost, Gap(start, start if stop is None else stop, error))
 
     def gaps(self) -> dict[str, list[tuple[int, int]]]:
-        """First and last of the numbers that are left out between the log's GTIDs, by source.
+        """First and last number of each gap in the log's GTIDs, by source.
 
-        In MySQL a source is a server (and tag), and numbers of the logs before count as there. In MariaDB
-        it is a domain, whose numbers go on from server to server. A gap need not be damage: filters,
-        crashes and Group Replication leave some too.
+        In MySQL, a source is a server (and tag), and numbers of earlier logs are taken into account. In
+        MariaDB, it is a domain, whose numbering continues across servers. A gap is not necessarily damage:
+        filters, crashes and Group Replication also leave gaps.
         """
         by_source = GtidSet()
         for gtids in (self.gtids, self.previous_gtids or GtidSet()):
             for source, intervals in gtids.items():
-                # Of what came before, MariaDB states only the last number.
+                # MariaDB states only the last number of the preceding logs.
                 is_whole = _is_mysql(source) or gtids is self.gtids
                 ranges = ((first if is_whole else 1, last + 1) for first, last in intervals)
                 by_source.add_ranges(_numbered_by(source), ranges)
@@ -116,5 +116,5 @@ def _is_mysql(source: str) -> bool:
 
 
 def _numbered_by(source: str) -> str:
-    """What has its own sequence of numbers: a server (and tag) of MySQL, a domain of MariaDB."""
+    """The unit of numbering of a source: a server (and tag) in MySQL, a domain in MariaDB."""
     return source if _is_mysql(source) else source.partition("-")[0]

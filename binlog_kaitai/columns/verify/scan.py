@@ -1,8 +1,8 @@
-"""One pass over a log that finds all damage it can, and counts what is there.
+"""Checks a log for damage in one pass, and counts its contents.
 
-Checked: the frame of every event, the position in its header, its checksum, the contents of compressed
-transactions, bodies (see `bodies`) and rows (see `images`). No damage ends the pass:
-after a header that cannot be right it goes on at the next whole event, if the file can seek.
+Checks the frame of every event, the position in its header, its checksum, the contents of compressed
+transactions, bodies (see `bodies`) and rows (see `images`). Damage does not end the pass: after an impossible
+header, it continues at the next complete event, if the file is seekable.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event
 
 
 class Start(NamedTuple):
-    """Magic and first event as they should be, and where in the damaged log the events after them begin."""
+    """A replacement for a damaged start: magic, first event, and the offset at which the log continues."""
 
     data: bytes
     end: int
@@ -51,27 +51,27 @@ def scan(
     definitions: SeriesDefinitions | None = None,
     start: Start | None = None,
 ) -> Report:
-    """Check one log.
+    """Check a log.
 
     Parameters
     ----------
     source
         The log.
     progress
-        Gets the offset that has been reached, now and then.
+        Called periodically with the offset reached.
     is_thorough
-        Check every body against the grammar, and the rows of every rows event, even where checksums vouch for
-        them; see `bodies` and `images`.
+        Check every body, and the rows of every rows event, even those with correct checksums; see `bodies`
+        and `images`.
     definitions
-        The tables as the logs before this one define them. The statements of this log are added where its
-        rows are checked.
+        Table definitions in force before the log. The statements of the log are added if its rows are
+        checked.
     start
-        Takes the place of the log's own start, which is damaged; the log can seek.
+        Replaces the damaged start of the log, which must be seekable.
 
     Raises
     ------
     SourceError
-        The file cannot be read. What is wrong with the log itself is in the report.
+        The file cannot be read. Damage of the log itself is part of the report.
     """
     report = Report(source.name)
     with reading(source.name), source.open() as stream:
@@ -96,15 +96,15 @@ class _Scan:
     ) -> None:
         self._report = report
         self._progress = progress
-        self._begin = len(MAGIC)  # of the log's first event; later where another log follows in the file
+        self._begin = len(MAGIC)  # of the log's first event; of a later log in the same file, once reached
         self._is_relay_log = False
-        # Of the positions in the headers, against where the events are; not known right behind lost bytes.
+        # Difference between positions in headers and offsets; unknown directly after lost bytes.
         self._drift: int | None = 0
         self._is_exact = True
         self._off_to_the_end: BinlogError | None = None
         self._bodies = Bodies(all_of_them=is_thorough)
         self._definitions = definitions
-        self._images: RowImages | None = None  # from the first event on
+        self._images: RowImages | None = None  # set at the first event
         self._is_thorough = is_thorough
         self._boundaries = Boundaries()
 
@@ -133,7 +133,7 @@ class _Scan:
         report.bodies = self._bodies.count
 
     def _around(self, stream: BinaryIO, start: Start | None) -> AroundDamage:
-        """All of a log, or what follows its start, which stands elsewhere."""
+        """All blocks of a log; with `start`, those after the replaced start."""
         name = self._report.file
         options: dict[str, Any] = {"enters_logs": True, "leaves_checks": 2}
         if start is None:
@@ -181,7 +181,7 @@ class _Scan:
             report.add(error, _end_of(block, error))
 
     def _check_images(self, part: Block, block: Block, statuses: Any) -> Iterator[BinlogError]:
-        """Check the rows of all events that are not damaged themselves, nor inside one that is."""
+        """Check the rows of all events that are neither damaged nor inside a damaged event."""
         if self._images is None:
             server_id = block.fixed_header(0).server_id
             self._images = RowImages(self._definitions.of(self._report.file, server_id))
@@ -192,7 +192,7 @@ class _Scan:
         return self._images.check(part, wanted)
 
     def _note_format(self, block: Block) -> None:
-        """A relay log tells itself by a flag, or by a second format description, of the events' source."""
+        """Detect a relay log, by a flag or by a second format description, that of the source."""
         is_first = block.positions[0] == self._begin
         self._is_relay_log |= not is_first or bool(np.asarray(block.header["is_relay_log"]).any())
         self._is_exact = checksums.check(block)[0] != NONE
@@ -211,12 +211,12 @@ class _Scan:
                 block = block.part(done, len(block))
 
     def _check_positions(self, block: Block) -> Iterator[BinlogError]:
-        """Compare each header's position with where the event is; only a relay log's come from elsewhere.
+        """Compare the position in each header with the offset of the event, except in relay logs.
 
-        Behind a lost event all positions are off by its length, which is worth saying once. Servers without
-        checksums counted from elsewhere inside transactions: there only what stays off to the end counts.
-        Of a log that a server sent from some position on, all are off by one distance: it takes the position
-        out of the format description then.
+        After a lost event, all positions are off by its length, which is reported once. Servers without
+        checksums used other positions inside transactions; there, only a difference that persists is
+        reported. In a log that a server sent from a start position, all positions are off by the same
+        distance: the server clears the position in the format description.
         """
         if block.layout.binlog_version < 4 or self._is_relay_log:
             self._off_to_the_end = None
@@ -248,7 +248,7 @@ class _Scan:
                 add_gtids(report.gtids, block, kind)
 
     def _count(self, block: Block, damages: list[BinlogError]) -> int:
-        """How many transactions begin in a block; an event that cannot be read is damage, and is left out."""
+        """Number of transactions that begin in a block; events that cannot be decoded are damage instead."""
         count = 0
         while len(block):
             try:
@@ -262,7 +262,7 @@ class _Scan:
         return count
 
     def _note_previous(self, block: Block, damages: list[BinlogError]) -> int | None:
-        """Note which GTIDs came before the log; gives the number of the event that was read for it."""
+        """Record the GTIDs before the log; returns the number of the event decoded for this."""
         rows = [int(block.rows_of(kind)[0]) for kind in _PREVIOUS_TYPES if kind in block.counts]
         if self._report.previous_gtids is not None or not rows:
             return None
@@ -283,7 +283,7 @@ class _Scan:
 
 
 def _first_drift(block: Block) -> int | None:
-    """How far the first event is off that has a position."""
+    """Difference between position and offset of the first event that has a position."""
     for row in range(len(block)):
         if stated := block.fixed_header(row).next_position:
             return (stated - int(block.end_positions[row])) & POSITION_MASK
@@ -291,9 +291,9 @@ def _first_drift(block: Block) -> int | None:
 
 
 def _end_of(block: Block, error: BinlogError) -> int | None:
-    """Where the event ends that cannot be used; None if it is the one behind a missing event.
+    """End of the event that cannot be used; None if an event is missing before it.
 
-    A format that could be read is in force, whatever its checksum says.
+    A format description that can be decoded takes effect even if its checksum is wrong.
     """
     if isinstance(error, FramingError) or block.types[0] == EventType.format_description_event:
         return None

@@ -1,1 +1,1 @@
-"""What callers see of many events: the views of events and changes as Arrow, and as lines of text."""
+"""The public views of events and changes: as Arrow, as lines of text, and as Python objects."""

@@ -1,4 +1,4 @@
-"""Row changes of tables as record batches, page by page: typed columns, fitted to a schema by name."""
+"""Row changes as record batches, page by page: typed columns, matched to a schema by name."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from binlog_kaitai.reader.rows import Row, rows_of
 from binlog_kaitai.values import Value
 from binlog_kaitai.values.schema import Column
 
-#: What an image before or after is: by itself, and in an update.
+#: Row kinds: a before or after image alone, and those of an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 
 
 def table_batches(
     page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of some events about one table as batches of a schema, fitted by name."""
+    """The rows of some events of a table as batches of a schema, with columns matched by name."""
     for found in walk(page.images, events, len(table.schema.columns)):
         yield from _fitted(page, table, found, zero_dates, schema, where)
 
@@ -58,7 +58,7 @@ def _fitted(
 
 
 def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema) -> pa.RecordBatch:
-    """Rows of one table as a batch of a schema; raises `CellError` with the column in its error."""
+    """Rows of a table as a batch of a schema; raises `CellError`, whose error names the column."""
     columns, own = (
         meta_columns(page, found.events, found.numbers, _is_given(found.changes), schema.names),
         own_columns(table.schema, schema),
@@ -70,7 +70,7 @@ def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: 
             try:
                 array = next(arrays)
             except CellError as error:
-                raise CellError(error.row, _placed(error.error, table, column.name)) from error
+                raise CellError(error.row, _located(error.error, table, column.name)) from error
             columns[field.name] = _cast(array, field.type, table, field.name)
         elif field.name == CHANGE_TYPE:
             columns[field.name] = change_types(found.changes)
@@ -95,12 +95,12 @@ def joined_columns(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa
 def column_arrays(
     page: RowsPage, found: Found, table: Table, columns: Sequence[Column], zero_dates: str
 ) -> Iterator[Any]:
-    """The values of columns, one after the other; null where the image does not have them.
+    """The values of the given columns; null where the image does not contain them.
 
     Raises
     ------
     CellError
-        A value is none.
+        A value is invalid.
     """
     cells, changed = [], []
     for column in columns:
@@ -122,7 +122,7 @@ def column_arrays(
 
 
 def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
-    """The rows in which a JSON column is given as what changed in it."""
+    """The rows in which a JSON column contains a partial update."""
     if column.index not in table.json_columns:
         return np.zeros(0, dtype=np.int64)
     rows = np.flatnonzero((found.options >= 0) & (found.starts[column.index] >= 0))
@@ -131,7 +131,7 @@ def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
 
 
 def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows: Ints) -> Iterator[Any]:
-    """Values of the images after, by the reader; None where the change cannot be applied."""
+    """Values of after images from the event reader; None if the partial update cannot be applied."""
     event, images = -1, list[Row]()
     for row in rows.tolist():
         if found.events[row] != event:
@@ -147,7 +147,7 @@ def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows:
 def reader_batches(
     page: RowsPage, table: Table, index: int, zero_dates: str, schema: pa.Schema, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one event that kernels cannot walk, by the reader; raises what is wrong with it."""
+    """The rows of an event that kernels cannot walk, from the event reader; raises its error."""
     event = page.event(index)
     changes, numbers, images = list[int](), list[int](), list[dict[str, Value]]()
     for row in rows_of(event, table.schema):
@@ -166,7 +166,7 @@ def reader_batches(
                 try:
                     columns[field.name] = _of_images(images, column, field.type, zero_dates)
                 except BinlogError as error:
-                    raise event.locate(_placed(error, table, column.name)) from error
+                    raise event.locate(_located(error, table, column.name)) from error
             elif field.name == CHANGE_TYPE:
                 columns[field.name] = change_types(np.array(changes))
             elif field == ABSENT_FIELD:
@@ -192,7 +192,7 @@ def _absent(images: list[dict[str, Value]], own: dict[str, Column]) -> pa.Array:
     return pa.array(names, ABSENT_FIELD.type)
 
 
-def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
+def _located(error: BinlogError, table: Table, name: str) -> BinlogError:
     return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
 
 
@@ -209,7 +209,7 @@ def _cast(array: pa.Array, kind: pa.DataType, table: Table, name: str) -> Any:
 def page_batches(
     page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str, where: Where | None = None
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
-    """The batches of a page in the order of the log, a new one wherever the table is another."""
+    """The batches of a page in log order, with a new batch for each change of table."""
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
@@ -219,12 +219,12 @@ def page_batches(
 def table_batches_of(
     page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
-    """The batches of a page table by table.
+    """The batches of a page, table by table.
 
     Raises
     ------
     BinlogError
-        The first one by position, after the batches of all events before it.
+        The first error by position, after the batches of all events before it.
     """
     stop, error = len(page.images), None
     while True:
@@ -236,10 +236,10 @@ def table_batches_of(
             yield from list(_batches_before(page, stop, schema_of, zero_dates))
             break
         except BinlogError as caught:
-            # Nothing after the damage, of any table; what precedes it is made once more.
+            # Return no rows after the damage, of any table; the preceding ones are decoded again.
             positions = page.block.positions[page.images.rows]
-            place = -1 if caught.position is None else caught.position
-            stop = min(stop - 1, int(np.searchsorted(positions, place)))
+            position = -1 if caught.position is None else caught.position
+            stop = min(stop - 1, int(np.searchsorted(positions, position)))
             error = caught
     if error is not None:
         raise error
@@ -248,7 +248,7 @@ def table_batches_of(
 def _batches_before(
     page: RowsPage, stop: int, schema_of: Callable[[Table], pa.Schema], zero_dates: str
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
-    """The batches of all events before one, table by table."""
+    """The batches of all events before a given one, table by table."""
     chosen = page.chosen[page.chosen < stop]
     numbers = page.images.table_of[chosen]
     _, first = np.unique(numbers, return_index=True)

@@ -1,4 +1,4 @@
-"""The columns of the changes view that say where a row comes from."""
+"""The metadata columns of the changes view, which describe where a row comes from."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from binlog_kaitai.columns.rows.walk import find_runs, spread
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.columns.views.change_schemas import TIME
 
-#: Words of Delta's change feed, in the order of the numbers in `walk`.
+#: Change types of Delta's change data feed, in the order of the row kinds in `walk`.
 CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"], pa.string())
 
 _SECOND = 1_000_000
 
 
 def change_types(changes: Bytes) -> Any:
-    """The words of changes, by their numbers."""
+    """The change types of row kinds."""
     codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
     return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
 
@@ -37,7 +37,7 @@ def meta_columns(
 
     Takes each row's event and its number in that, and whether its image gives a row its content.
     """
-    # The rows of an event stand together: what is true of an event is spread over its rows.
+    # The rows of an event are consecutive, so its values are repeated.
     limits = np.empty(len(of_rows) + 1, dtype=np.int64)
     limits = limits[: find_runs.run(of_rows, limits) + 1]
     in_images = of_rows[limits[:-1]]
@@ -73,7 +73,7 @@ def meta_columns(
 
 
 def zeros(count: int) -> Any:
-    """Zeros, int32, which many batches share; not to be written to."""
+    """Zeros, int32, shared by many batches; read-only."""
     return _zeros(1 << max(count - 1, 1).bit_length())[:count]
 
 
@@ -83,7 +83,7 @@ def _zeros(count: int) -> Any:
 
 
 def same(value: int, count: int) -> Any:
-    """The same number again and again, int64, which many batches share; not to be written to."""
+    """The same number repeated, int64, shared by many batches; read-only."""
     return _same(value, 1 << max(count - 1, 1).bit_length())[:count]
 
 
@@ -93,13 +93,13 @@ def _same(value: int, count: int) -> Any:
 
 
 def named(codes: Array, texts: pa.Array) -> Any:
-    """Texts by number; null where that is negative."""
+    """Texts by index; null for a negative index."""
     valid = codes >= 0 if len(codes) and codes.min() < 0 else None
     return pa.DictionaryArray.from_arrays(of_numbers(codes, valid=valid), texts, safe=False)
 
 
 def _gtids(page: RowsPage, events: Ints) -> tuple[Any, Any]:
-    """The distinct GTIDs of some events in the order of the log, and the number of each one's or -1."""
+    """The distinct GTIDs of some events, in log order, and the index of each event's GTID, or -1."""
     first, second, pool = page.gtids.first[events], page.gtids.second[events], page.pool
     starts = -first - 1
     is_gtid = (starts != pool.null[0]) | (second != pool.null[1])

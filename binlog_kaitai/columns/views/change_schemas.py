@@ -1,4 +1,4 @@
-"""The columns of the changes view: what all rows have, and those of one table's definitions."""
+"""Schemas of the changes view: the metadata columns, and the columns of a table's definitions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _NAME = pa.dictionary(pa.int32(), pa.string())
 #: The columns that say what happened to a row, and when among all changes.
 CHANGE_TYPE, SEQUENCE = "_change_type", "_sequence"
 
-#: What comes before the table's own columns. `_row` is the number of a row at its position, from 0: in the
-#: event, or among the rows of all events in a transaction payload. Both images of an update have the same.
+#: The columns before those of the table. `_row` numbers the rows at a position, from 0: within the event, or
+#: within all events of a transaction payload. Both images of an update have the same number.
 #: `_sequence` differs for them: by it, images are in the order of the log, see `columns.rows.sequences`.
 META_FIELDS = (
     pa.field(CHANGE_TYPE, _NAME, nullable=False),
@@ -32,11 +32,11 @@ META_FIELDS = (
     pa.field(SEQUENCE, pa.string(), nullable=False),
 )
 
-#: Stands behind the columns of a table where a caller asks for it: the names of those that an image does not
-#: have; null where it has all. Their values are null like those that are NULL.
+#: Optional last column: the names of the columns that an image does not contain; null if it contains all.
+#: Their values are null, like those that are NULL.
 ABSENT_FIELD = pa.field("_absent", pa.list_(pa.string()))
 
-#: The view of all tables: a row for each change, the images as JSON objects.
+#: The view of all tables: one row per change, with the images as JSON objects.
 CHANGES_SCHEMA = pa.schema(
     [
         *META_FIELDS[1:],
@@ -49,15 +49,15 @@ CHANGES_SCHEMA = pa.schema(
 )
 
 
-#: What no column of a table is called here.
+#: Reserved names, which no column of a table gets here.
 _TAKEN = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
 
 
 def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Column]:
-    """The columns of a table by their names here, in the spelling of a schema where that has them.
+    """The columns of a table by their names in the view; the spelling of a schema takes precedence.
 
-    Bytes that are no text are escaped; no name is one of ours, and no two differ only by case, by which Spark
-    and other readers of Parquet do not tell columns apart.
+    Invalid characters are escaped. Names differ from the metadata columns and from each other, ignoring
+    case, because Spark and other readers of Parquet ignore case.
     """
     spelled = {name.lower(): name for name in schema.names} if schema else {}
     found: dict[str, Column] = {}
@@ -76,12 +76,12 @@ def own_name(name: str) -> str:
 
 
 def check_schema(table: Schema, schema: pa.Schema) -> None:
-    """Refuse to make rows of nothing but nulls: a table has to have one of the columns that are asked for.
+    """Reject a schema of which the table has no column, so that not all values would be null.
 
     Raises
     ------
     UsageError
-        Says which columns the table has, or that its columns have no names.
+        Lists the columns of the table, or explains that they have no names.
     """
     wanted = [field.name for field in schema if field.name.rstrip("_").lower() not in _TAKEN]
     own = own_columns(table, schema)
@@ -95,9 +95,9 @@ def check_schema(table: Schema, schema: pa.Schema) -> None:
 
 
 def untaken_name(name: str, taken: Collection[str]) -> str:
-    """The name with one more `_` behind it if it is a taken one, in any case, with or without some behind it.
+    """The name with another `_` appended if it is reserved, ignoring case and trailing underscores.
 
-    So names that differ still do, and what becomes of one depends on no other column of the table.
+    Distinct names remain distinct, and the result does not depend on the table's other columns.
     """
     return name + "_" if name.rstrip("_").lower() in taken else name
 
@@ -115,10 +115,10 @@ def exported_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
 
 
 def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
-    """The columns of several definitions of a table by name, those of the first one first.
+    """The columns of several definitions of a table by name, in the order of their first definition.
 
-    Servers do not tell names apart by case, so a column that was renamed to other case is the same one.
-    A column whose type changes has the wider type, or is text where there is none.
+    Servers ignore the case of column names, so a column renamed to another case is the same column. A
+    column whose type changes gets the common type, or string if there is none.
     """
     found: dict[str, pa.Field] = {}
     for table in tables:
@@ -130,7 +130,7 @@ def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
 
 
 def common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    """The narrowest type that can hold the values of both; text if there is no other."""
+    """The narrowest type that can hold the values of both; string if there is no other."""
     try:
         fields = (pa.schema([pa.field("", kind)]) for kind in (one, other))
         return pa.unify_schemas(list(fields), promote_options="permissive").field(0).type

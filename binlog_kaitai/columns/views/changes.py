@@ -31,7 +31,7 @@ from binlog_kaitai.sources.source import SourceLike, resolve
 if TYPE_CHECKING:
     from binlog_kaitai.columns.views.row_objects import Objects
 
-#: In blocks of a table's rows. Much of what is done for a block does not depend on how much it holds.
+#: Maximum number of values per block. Part of the work for a block does not depend on its size.
 _BLOCK_SIZE = 4 * BLOCK_SIZE
 
 
@@ -53,48 +53,49 @@ def read_changes(
     Parameters
     ----------
     source
-        What :func:`binlog_kaitai.open` takes.
+        Any source that :func:`binlog_kaitai.open` accepts.
     table
-        ``schema.table``: only its changes, with its columns. Where its definition changes in the logs, there
-        are the columns of all definitions, by name, and nulls where a row has none of that name; the logs
-        are looked through for that first. A log that can be read once only must have one definition.
+        ``schema.table``: read only its changes, with its columns. If its definition changes in the logs, the
+        result has the columns of all definitions, by name, with nulls for rows without a column of that name;
+        the logs are searched for definitions first. A log that can be read only once must have one
+        definition.
     tables
-        Only changes of these tables, as JSON; instead of `table`.
+        Read only changes of these tables, as JSON; instead of `table`.
     columns
-        Names of the columns to read, in the order wanted; all by default. The values of other columns are
-        not read, so that damage in them is not found.
+        Names of the columns to read, in this order; all by default. The values of other columns are not
+        decoded, so damage in them is not detected.
     where
-        A condition on the columns of the view, such as ``pc.field("id") == 42`` (`pyarrow.compute`): only the
-        rows that meet it. Both images of an update are rows, and each is kept or dropped by itself. Of other
-        rows only the columns in the condition are read.
+        A condition on the columns of the view, such as ``pc.field("id") == 42`` (`pyarrow.compute`): read
+        only rows that match it. The two images of an update are separate rows, which match independently. Of
+        other rows, only the columns of the condition are decoded.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+        Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
     zero_dates
-        What becomes of dates that no calendar has (0000-00-00, 2020-02-31): ``"null"``, ``"error"``, or
-        ``"text"``, which makes all columns with dates text as MySQL prints it.
+        Treatment of dates that are not in the calendar (0000-00-00, 2020-02-31): ``"null"``, ``"error"``, or
+        ``"text"``, which returns all columns with dates as strings in MySQL's format.
     verify_checksums
-        Raise on an event whose CRC32 does not match.
+        Raise an error for an event with a wrong CRC32.
     keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
+        Where to find the keys of encrypted logs; see :class:`Keys`.
     filters
-        As :meth:`Filters.of` takes them.
+        As for :meth:`Filters.of`.
 
     Returns
     -------
     pyarrow.RecordBatchReader
-        Its schema is known at once; batches are read as they are asked for.
+        Its schema is available immediately; batches are read on request.
 
     Raises
     ------
     SourceError, UsageError
-        At once: there is nothing to read, or an argument is invalid.
+        Immediately: no log was found, or an argument is invalid.
     BinlogError
-        While reading, after the batches of all events before the damage.
+        During iteration, after the batches of all events before the damage.
 
     Warns
     -----
     FilterWarning
-        At the end: a filter has matched nothing; it names tables that are in the logs.
+        At the end: a filter matched nothing; the warning names the tables in the logs.
     """
     if zero_dates not in ZERO_DATES:
         raise UsageError(f"zero_dates must be {' or '.join(ZERO_DATES)}, not {zero_dates!r}")
@@ -112,7 +113,7 @@ def read_changes(
     is_whole = not all(map(is_readable_again, pages.sources))
     if not is_whole:
         known = tables_of(pages.sources, table, ddl)
-    else:  # of what can be read once only, the first definition must do
+    else:  # a source that can be read only once gets the schema of its first definition
         following = iter(pages)
         first = list(islice(following, 1))
         known = islice((one for page in first for one, _ in page.runs() if isinstance(one, Table)), 1)
@@ -131,7 +132,7 @@ def _chosen_batches(
     where: Where | None,
     whole: pa.Schema | None,
 ) -> Iterator[pa.RecordBatch]:
-    """Some columns of one table; with `whole` the table must have no other columns than these."""
+    """Rows of one table; with `whole`, the table must not have columns outside the schema."""
 
     def schema_of(table: Table) -> pa.Schema:
         missing = set() if whole is None else set(own_columns(table.schema, whole)) - set(whole.names)
@@ -148,7 +149,7 @@ def _chosen_batches(
 def typed_batches(
     pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one table as batches of a schema: columns by name, null where the table has none of it.
+    """The rows of one table as batches of a schema: columns by name, null where the table lacks one.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def json_batches(
     pages: Iterable[RowsPage], schema: pa.Schema = CHANGES_SCHEMA, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all tables as batches with columns of :data:`CHANGES_SCHEMA`."""
-    # Typed columns do without all that makes text.
+    # Typed columns do not need the modules that write text.
     from binlog_kaitai.columns.views.row_objects import CHANGE_NAMES, page_objects
 
     changes = pa.array(CHANGE_NAMES, pa.string())
@@ -189,7 +190,7 @@ def json_batches(
 
 
 def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[str, Any]:
-    """The columns of changes as objects that have one of some names."""
+    """The given columns of changes, if any of them requires objects."""
     keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
     codes = page.images.table_of[objects.events].astype(np.int32)
     texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]

@@ -1,7 +1,7 @@
-"""The main fields of each event as JSON, from columns where a record layout reaches them.
+"""The main fields of each event as JSON, from columns where its record layout includes them.
 
-Which fields these are is stated in `core.event_types`. Where a layout does not reach one of them, or an
-event does not fit its layout, the reader reads the event.
+`core.event_types` lists the main fields. If a layout does not include one of them, or an event does not match
+its layout, the event reader decodes the event.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from binlog_kaitai.core.grammar import ENUMS, ROWS_TYPES, EventType
 from binlog_kaitai.core.info import info_of, plain
 from binlog_kaitai.errors import BinlogError
 
-#: The fields that the filters by name look at.
+#: The fields that schema and table filters test.
 _NAMES = ("schema_name", "table_name")
 
 _OF_TABLE_MAP = "table_map."
 
 
 class Infos:
-    """Programs that write the main fields of the events of one block.
+    """Programs that write the main fields of the events of a block.
 
     Parameters
     ----------
     wanted : bool array
-        The events to write; those that `selection` does not take by their names are struck out.
+        The events to write; events that `selection` rejects by name are removed.
     fail
-        Gets the number and the error of an event that cannot be read.
+        Called with the number and the error of an event that cannot be decoded.
 
     Attributes
     ----------
     programs : list of Program
-        Made by `new_program`, with the object of main fields added.
+        Created by `new_program`, with the object of main fields appended.
     program_of, row_of : int64 arrays
-        For each event of the block its program and its row in that.
+        For each event of the block, its program and its row in that program.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class Infos:
         self.programs: list[Program] = []
         self._program_of_kind = np.zeros(256, dtype=np.int64)
         leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
-        # By numbers of other than 64 bits NumPy looks up one at a time.
+        # NumPy indexes slowly with integers that are not 64 bits wide.
         self.program_of = self._program_of_kind.take(block.types.astype(np.int64))
         self.row_of = block.ranks
         self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])), wanted)
 
     def _add_kind(self, kind: int, wanted: Bools) -> Any:
-        """Add the events of one type; gives those that are left to the reader."""
+        """Add the events of one type; returns those left to the event reader."""
         block = self._block
         rows = block.rows_of(kind)
         is_wanted = wanted.take(rows)
@@ -87,15 +87,17 @@ class Infos:
             program.column(column)
         self._program_of_kind[kind] = len(self.programs)
         self.programs.append(program.text("}"))
-        fits = block.body(kind).fits & self._validator.accepts(block, kind, is_wanted)
+        matches = block.body(kind).matches & self._validator.accepts(block, kind, is_wanted)
         if self._selection.has_names:
             by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
-            self._strike_out(rows, fits, by_name, wanted)
-        return rows[is_wanted & ~fits]
+            self._strike_out(rows, matches, by_name, wanted)
+        return rows[is_wanted & ~matches]
 
-    def _strike_out(self, rows: Ints, fits: Bools, columns: dict[str, Column | None], wanted: Bools) -> None:
-        """Drop the events of other schemas and tables than are asked for."""
-        for index in np.flatnonzero(wanted[rows] & fits).tolist():
+    def _strike_out(
+        self, rows: Ints, matches: Bools, columns: dict[str, Column | None], wanted: Bools
+    ) -> None:
+        """Remove the events whose schema or table does not match."""
+        for index in np.flatnonzero(wanted[rows] & matches).tolist():
             names = [self._text(columns.get(name), index) for name in _NAMES]
             wanted[rows[index]] = self._selection.takes_names(*names)
 
@@ -103,7 +105,7 @@ class Infos:
         return None if column is None else text_of(self._block.data, self._pool, column, row)
 
     def _column(self, kind: int, field: InfoField) -> Column | None:
-        """The values of a field, or None where the layout does not reach it."""
+        """The values of a field, or None if the layout does not include it."""
         body, pool = self._block.body(kind), self._pool
         if field.path.startswith(_OF_TABLE_MAP) and kind in ROWS_TYPES and "table_id.value" in body:
             return self._tables.column(kind, field.path.removeprefix(_OF_TABLE_MAP))
@@ -120,7 +122,7 @@ class Infos:
             only = body.only(field.path)
             if only is not None:
                 text = json_text(only if enum is None else ENUMS[enum].get(int(only), only))
-                return pool.same(text, len(body.fits))
+                return pool.same(text, len(body.matches))
             values = body.numbers(field.path)
             return pool.numbers(values, mask) if enum is None else self._names(values, ENUMS[enum], mask)
         starts, lengths = body.ranges(field.path)
@@ -134,7 +136,7 @@ class Infos:
         return pool.strings(self._block.data, starts, lengths, decode, mask)
 
     def _bytes(self, starts: Ints, lengths: Ints, mask: Bools) -> Iterator[object]:
-        """Bytes as listings show them, of each event that has them."""
+        """Bytes in the format of listings, for each event that has them."""
         for start, length, is_there in zip(starts.tolist(), lengths.tolist(), mask.tolist(), strict=True):
             yield plain(bytes(self._block.data[start : start + length])) if is_there else None
 

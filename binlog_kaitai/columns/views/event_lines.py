@@ -1,7 +1,7 @@
-"""The events view: one row, or one line of JSON, for each event.
+"""The events view: one row, or one line of JSON, per event.
 
-The line's keys and the columns are the same, in the same order; what a line says of an event is what the
-reader says of it, byte for byte.
+Keys of lines and columns are the same, in the same order. The content of a line is exactly that of the event
+reader.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
-#: Each block takes some milliseconds, however few events it has; and room for the columns of the most.
+#: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
 _BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000
 
 
 class Page(NamedTuple):
-    """The events of one block, ready to be written."""
+    """The events of a block, ready to be written."""
 
     block: Block
     pool: Pool
@@ -45,7 +45,7 @@ class Page(NamedTuple):
     rows: Any  # which events to write, int64
 
     def lines(self, rows: Ints) -> tuple[Any, Any]:
-        """What the programs write for some events (uint8), and where each of them ends (int64)."""
+        """The lines of some events (uint8), and the end of each (int64)."""
         infos = self.infos
         assert infos is not None
         program_of, row_of = infos.program_of, infos.row_of
@@ -59,27 +59,27 @@ Prologue = Callable[[Block, Pool, Any, Gtids | None], Callable[[], Program]]
 
 
 class EventPages:
-    """Pages of one or many logs, in order.
+    """Pages of one or more logs, in order.
 
     Parameters
     ----------
     source
-        What `binlog_kaitai.open` takes.
+        Any source that `binlog_kaitai.open` accepts.
     verify_checksums
-        Raise on an event whose CRC32 does not fit, after everything before it.
+        Raise an error for an event with a wrong CRC32, after all preceding events.
     block_size, max_events
-        Most bytes, if no event is longer, and most events of a page.
+        Maximum size in bytes, unless a single event is longer, and maximum number of events of a page.
     prologue
-        Begins the program of a page's lines: it gets the block, pool, statuses and GTIDs.
+        Begins the program of a page's lines; called with the block, pool, statuses and GTIDs.
     needs_gtid, needs_info
-        Without, pages may lack the GTIDs, and the programs of the lines; bodies are not read for them.
+        If false, pages may lack the GTIDs or the programs of the lines; bodies are then not decoded for them.
 
     Attributes
     ----------
     ends : list of End
-        How each file that has been read ended.
+        How each file ended.
     progress : callable
-        Gets the source, and the offset in it that has been reached, now and then.
+        Called periodically with the source and the offset reached in it.
     """
 
     def __init__(
@@ -182,12 +182,12 @@ def write_json(
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] | None = None,
 ) -> Iterator[Any]:
-    """The lines of ``events --format json``, many at a time, as uint8 arrays (they can be written as bytes).
+    """The lines of ``events --format json``, many at a time, as writable uint8 arrays.
 
     Raises
     ------
     BinlogError
-        As the reader does, after the lines of all events before.
+        Like the event reader, after the lines of all preceding events.
     """
     pages = EventPages(
         source,

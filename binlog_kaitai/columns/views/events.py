@@ -30,7 +30,7 @@ EventColumn = Literal[
     "checksum", "gtid", "info",
 ]  # fmt: skip
 
-#: The columns of the view. `info` is JSON; `timestamp` is when the statement began.
+#: The columns of the view. `info` is JSON; `timestamp` is when the statement started.
 EVENTS_SCHEMA = pa.schema(
     [
         pa.field("file", pa.string(), nullable=False),
@@ -48,10 +48,10 @@ EVENTS_SCHEMA = pa.schema(
     ]
 )
 
-#: Most events of a batch: each takes some milliseconds, however few it has.
+#: Maximum number of events of a batch. Each batch costs some milliseconds.
 _MAX_EVENTS = 120_000
 
-#: Text of a batch's column must be shorter than 2 GiB.
+#: The text of a batch's column must be shorter than 2 GiB.
 _MAX_TEXT = 1 << 30
 
 _SECOND = 1_000_000
@@ -60,7 +60,7 @@ _TEXT = pa.string()
 
 
 class _Names:
-    """The text of each of a few numbers, from 0 on."""
+    """The texts of consecutive numbers from 0."""
 
     def __init__(self, names: Sequence[str]) -> None:
         raw = [name.encode() for name in names]
@@ -69,14 +69,14 @@ class _Names:
         self._starts = np.cumsum(self._lengths) - self._lengths
 
     def of(self, codes: Bytes) -> pa.Array:
-        """Those of many numbers."""
+        """The texts of an array of numbers."""
         return chosen_texts(self._data, self._starts, self._lengths, codes)
 
 
 _TYPE_NAMES = _Names([type_name(kind) for kind in range(256)])
 _STATUSES = _Names(checksums.STATUSES)
 
-#: Makes a column of a page: of the events chosen, and so many of them.
+#: Builds a column of a page, given the selected events and their number.
 _MakeColumn = Callable[[Page, Any, int], pa.Array]
 
 
@@ -90,33 +90,33 @@ def read_events(
     keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
-    """Read binary logs as record batches, one row for each event; see :data:`EVENTS_SCHEMA`.
+    """Read binary logs as record batches with one row per event; see :data:`EVENTS_SCHEMA`.
 
     Parameters
     ----------
     source
-        What :func:`binlog_kaitai.open` takes.
+        Any source that :func:`binlog_kaitai.open` accepts.
     columns
-        Names of the columns to read, in the order wanted; all by default. Without `info` and filters by
-        schema or table bodies are not read, so that damage in them is not found either.
+        Names of the columns to read, in this order; all by default. Without `info` and filters by schema or
+        table, bodies are not decoded, so damage in them is not detected.
     where
         A condition on the columns of the view, such as ``pc.field("size") > 1_000_000``
-        (`pyarrow.compute`): only the events that meet it.
+        (`pyarrow.compute`): return only events that match it.
     verify_checksums
-        Raise on an event whose CRC32 does not match; otherwise it is only marked.
+        Raise an error for an event with a wrong CRC32; otherwise it is only flagged.
     progress
-        Gets the source, and the offset in it that has been reached, now and then.
+        Called periodically with the source and the offset reached in it.
     keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
+        Where to find the keys of encrypted logs; see :class:`Keys`.
     filters
-        As :meth:`Filters.of` takes them: ``start_position``, ``event_type`` and so on.
+        As for :meth:`Filters.of`: ``start_position``, ``event_type`` and so on.
 
     Raises
     ------
     SourceError, UsageError
-        At once: nothing is there to read, there is no such column, or a filter makes no sense.
+        Immediately: no log was found, a column does not exist, or a filter is invalid.
     BinlogError
-        While reading, after the batches of all events before the damage.
+        During iteration, after the batches of all events before the damage.
     """
     schema = chosen_columns(EVENTS_SCHEMA, columns)
     condition = None if where is None else Where.of(where, EVENTS_SCHEMA)
@@ -145,7 +145,7 @@ def _batches(pages: EventPages, schema: pa.Schema, where: Where | None) -> Itera
 
 
 def _meeting(page: Page, rows: NDArray[np.int64], where: Where) -> NDArray[np.int64]:
-    """Those of some events of a page that meet a condition."""
+    """The events of a page that match a condition."""
     found, at = [rows[:0]], 0
     for batch in _batches_of(page, rows, where.needed):
         found.append(rows[at + where.rows(batch)])
@@ -162,11 +162,11 @@ def _batches_of(page: Page, rows: Ints, schema: pa.Schema) -> Iterator[pa.Record
             yield from _batches_of(page, rows[count // 2 :], schema)
             return
         if len(lines) > LONGEST:
-            place, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
+            position, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
             reason = "its main fields exceed 2 GiB, Arrow's limit for strings; omit `info`"
-            raise BinlogError(reason, file=plain(page.block.file), position=place, event_type=kind)
+            raise BinlogError(reason, file=plain(page.block.file), position=position, event_type=kind)
         infos = _strings(lines, np.concatenate(([0], ends)))
-    # All events of a block are taken as they are, without copies.
+    # If all events of a block are selected, they are used without copies.
     chosen = slice(None) if count == len(page.block) else rows
     arrays = [infos if name == "info" else _COLUMNS[name](page, chosen, count) for name in schema.names]
     if arrays:
@@ -228,7 +228,7 @@ def _info_alone(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) 
 
 
 def _same(value: str | int, count: int, type_: pa.DataType = _TEXT) -> pa.Array:
-    """The same value again and again, which many batches share."""
+    """The same value repeated, shared by many batches."""
     return _repeated(value, 1 << max(count - 1, 1).bit_length(), type_)[:count]
 
 

@@ -1,8 +1,8 @@
-"""The rows of whole logs as Python objects, each with what the log says of where it comes from.
+"""The rows of whole logs as Python objects, each with its position, transaction and statement.
 
-Values are decoded column by column into Arrow arrays, as in `read_changes`, and converted to those of
-`Event.rows`. The few that Arrow does not keep apart (a date that no calendar has from NULL, bytes from text
-that looks like them) are decoded by the reader.
+Values are decoded into Arrow arrays, as in `read_changes`, and converted to those of `Event.rows`. The few
+that Arrow does not distinguish (an impossible date from NULL, bytes from text that looks like them) are
+decoded by the event reader.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from binlog_kaitai.values.schema import Column
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LoggedRow(Row):
-    """One changed row, and where the log has it.
+    """A changed row, and where the log contains it.
 
     Attributes
     ----------
     file : str
         Name of the log.
     position : int
-        Offset of the rows event in the file, in bytes; in a compressed transaction that of the event that
-        holds it. With `file` and `index` it names one row.
+        Offset of the rows event in the file, in bytes; in a compressed transaction, that of the event that
+        contains it. `file`, `position` and `index` identify a row.
     timestamp : datetime
-        From the event's header, in UTC: when the statement began, in whole seconds.
+        From the event's header, in UTC: when the statement started, in whole seconds.
     server_id : int
-        The server where the change was made first.
+        The server where the change originated.
     gtid : str or None
-        The transaction; None where the log has no GTIDs.
+        The transaction; None if the log has no GTIDs.
     thread_id : int or None
-        The connection that made the change, as the transaction's BEGIN (in newer MariaDB its GTID event) has
-        it; None where the log does not say.
+        The thread id of the connection that made the change, from the transaction's BEGIN (in newer MariaDB,
+        from its GTID event); None if the log does not contain it.
     statement : str or None
-        The statement, where the server logs it (MySQL: `binlog_rows_query_log_events`, MariaDB:
-        `binlog_annotate_row_events`); bytes that are not UTF-8 come with ``surrogateescape``.
+        The statement, if the server logs statements (MySQL: `binlog_rows_query_log_events`, MariaDB:
+        `binlog_annotate_row_events`); invalid UTF-8 is decoded with ``surrogateescape``.
     """
 
     file: str
@@ -68,7 +68,7 @@ class LoggedRow(Row):
     thread_id: int | None
     statement: str | None
 
-    def _place(self) -> str:
+    def _location(self) -> str:
         gtid = f", GTID {self.gtid}" if self.gtid else ""
         return f" at {self.position} of {self.file}{gtid}"
 
@@ -81,27 +81,27 @@ def read_rows(
     keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> Iterator[LoggedRow]:
-    """Read the changed rows of logs, one after the other, in the order of the logs.
+    """Read the changed rows of logs, in log order.
 
     Parameters
     ----------
     source
-        What :func:`binlog_kaitai.open` takes.
+        Any source that :func:`binlog_kaitai.open` accepts.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+        Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
     verify_checksums
         Raise on an event whose CRC32 does not match.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
-        As :meth:`Filters.of` takes them: ``table="shop.orders"``, ``start_datetime=`` and so on.
+        As for :meth:`Filters.of`: ``table="shop.orders"``, ``start_datetime=`` and so on.
 
     Raises
     ------
     SourceError, UsageError
-        At once: there is nothing to read, or an argument is invalid.
+        Immediately: no log was found, or an argument is invalid.
     BinlogError
-        While iterating, after the rows of all events before the damage.
+        During iteration, after the rows of all events before the damage.
     """
     sources, chosen = resolve(source, keys), Filters.of(**filters)
     pages = RowsPages(sources, chosen, ddl=ddl, verify_checksums=verify_checksums, origins=ORIGINS)
@@ -109,7 +109,7 @@ def read_rows(
 
 
 def rows_of_pages(pages: RowsPages) -> Iterator[LoggedRow]:
-    """The rows of pages with all of :data:`ORIGINS`."""
+    """The rows of pages that have all of :data:`ORIGINS`."""
     for page in pages:
         with page.block.held():
             origins = _origins(page)
@@ -118,7 +118,7 @@ def rows_of_pages(pages: RowsPages) -> Iterator[LoggedRow]:
 
 
 def _origins(page: RowsPage) -> dict[int, dict[str, Any]]:
-    """What the page says of where each of its events comes from, by their numbers in `images`."""
+    """Metadata of each event of the page, by its number in `images`."""
     rows = page.images.rows[page.chosen]
     found: dict[int, dict[str, Any]] = {event: {} for event in page.chosen.tolist()}
     for name, column in page.origins.items():
@@ -133,7 +133,7 @@ def _origins(page: RowsPage) -> dict[int, dict[str, Any]]:
 
 
 class _Image(NamedTuple):
-    """What a row is made of but for its place."""
+    """The content of a row, without its position."""
 
     table: Table
     change: Change
@@ -143,31 +143,31 @@ class _Image(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Changed rows: each one's event and number in that, int64 arrays, and its images."""
+    """Changed rows: the event of each, its number within the event (int64 arrays), and its images."""
 
     events: NDArray[np.int64]
     numbers: NDArray[np.int64]
     images: list[_Image]
 
     def taken(self, rows: NDArray[np.int64]) -> _Rows:
-        """Some of the rows."""
+        """The given rows (row numbers)."""
         return _Rows(self.events[rows], self.numbers[rows], [self.images[row] for row in rows.tolist()])
 
     @classmethod
     def joined(cls, parts: list[_Rows]) -> _Rows:
-        """Several in one."""
+        """Concatenate several."""
         events, numbers = (np.concatenate([part[at] for part in parts]) for at in range(2))
         return cls(events, numbers, [image for part in parts for image in part.images])
 
 
 def _logged(page: RowsPage, found: _Rows, origins: dict[int, dict[str, Any]]) -> Iterator[LoggedRow]:
-    event, place = -1, dict[str, Any]()
+    event, location = -1, dict[str, Any]()
     numbers = page.numbered(found.events, found.numbers)
     for of_event, number, image in zip(found.events.tolist(), numbers.tolist(), found.images, strict=True):
         if of_event != event:
             event, row = of_event, int(page.images.rows[of_event])
             header, origin = page.block.fixed_header(row), origins[event]
-            place = {
+            location = {
                 "file": page.block.file,
                 "position": int(page.block.positions[row]),
                 "timestamp": datetime.fromtimestamp(header.timestamp, UTC),
@@ -177,7 +177,7 @@ def _logged(page: RowsPage, found: _Rows, origins: dict[int, dict[str, Any]]) ->
                 "statement": origin[STATEMENT],
             }
         table, change, before, after, diffs = image
-        yield LoggedRow(number, change, table.schema, before, after, diffs, **place)
+        yield LoggedRow(number, change, table.schema, before, after, diffs, **location)
 
 
 def _of_table(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[_Rows]:
@@ -206,7 +206,7 @@ _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
 
 
 def _images(table: Table, found: Found) -> list[dict[str, Value]]:
-    """The values of each image by column name, without those that the image does not have."""
+    """The values of each image by column name, without columns that the image does not contain."""
     columns = [column for column in table.schema.columns if not (found.starts[column.index] == ABSENT).all()]
     names = [column.name for column in columns]
     cells = [Cells.of(table, column, found) for column in columns]
@@ -222,7 +222,7 @@ def _images(table: Table, found: Found) -> list[dict[str, Value]]:
 
 
 def _values(cells: Cells, array: Any) -> list[Value]:
-    """The values of a column as `Event.rows` has them."""
+    """The values of a column in the form of `Event.rows`."""
     found = _converted(array, cells.column)
     is_unclear = cells.valid & np.asarray(array.is_null())
     if pa.types.is_string(array.type):

@@ -1,4 +1,4 @@
-"""Changed rows as text, many at a time, by one kernel straight from the bytes of the log."""
+"""Changed rows as lines of text, written by one kernel directly from the bytes of the log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from binlog_kaitai.columns.text.row_lines import (
     LEFT_COUNT,
     LINE,
     NEED,
-    PLACE,
+    OFFSET,
     STATE_SIZE,
     put_row_lines,
 )
@@ -34,18 +34,18 @@ from binlog_kaitai.reader.rows import to_json
 from binlog_kaitai.values import json_form
 from binlog_kaitai.values.charsets import decode
 
-#: What a change is, by what its first image is.
+#: The change, by the kind of its first image.
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
 
-#: What a change is, by which images a program of `rows.images` has.
+#: The change, by the images of a program of `rows.images`.
 _CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
 
-#: Values that are left out of so many rows, at first.
+#: Initial capacity for values left out, in rows.
 _FEW = 1 << 10
 
 
 class Lines(NamedTuple):
-    """Lines of text of changed rows: each row's event and its number in that, bytes, where each line ends."""
+    """Lines of text of changed rows: the event of each row, its number within the event, text, line ends."""
 
     events: Any
     numbers: Any
@@ -53,14 +53,14 @@ class Lines(NamedTuple):
     ends: Any
 
     def taken(self, rows: Any) -> Lines:
-        """Some of the lines."""
+        """The given lines."""
         begins = np.concatenate(([0], self.ends[:-1]))[rows] if len(self.ends) else self.ends
         data, offsets = take_ranges(self.data, begins, self.ends[rows] - begins)
         return Lines(self.events[rows], self.numbers[rows], data, offsets[1:])
 
     @classmethod
     def joined(cls, parts: list[Lines]) -> Lines:
-        """Several in one."""
+        """Concatenate several."""
         sizes = np.cumsum([0] + [len(part.data) for part in parts])
         ends = [part.ends + size for part, size in zip(parts, sizes, strict=False)]
         events, numbers, data = (np.concatenate([part[at] for part in parts]) for at in range(3))
@@ -68,9 +68,9 @@ class Lines(NamedTuple):
 
 
 class OfEvents(NamedTuple):
-    """What is true of all rows of each of some events: numbers as arrays, GTIDs and origins as JSON text.
+    """Metadata shared by the rows of an event: numbers as arrays, GTIDs and origins as JSON text.
 
-    Text lies in `data`, or in the pool that goes with it.
+    The text is in `data`, or in the associated pool.
     """
 
     data: Any
@@ -85,7 +85,7 @@ class OfEvents(NamedTuple):
 
 
 def column_texts(data: Any, pool: Pool, column: Column, count: int) -> list[bytes]:
-    """The text of each of so many rows of a column."""
+    """The text of each of the first `count` rows of a column."""
     rows = np.arange(count)
     text, ends = write_lines(data, pool, [Program(pool).column(column)], rows, rows * 0, rows)
     whole = bytes(text)
@@ -93,28 +93,28 @@ def column_texts(data: Any, pool: Pool, column: Column, count: int) -> list[byte
 
 
 class Form(Protocol):
-    """A form of lines for changed rows."""
+    """A line format for changed rows."""
 
     @property
     def dialect(self) -> Dialect:
-        """How values are written."""
+        """The format of values."""
 
     @property
     def text_count(self) -> int:
-        """How many texts each event has, which stand in the lines of its rows."""
+        """Number of texts per event that appear in the lines of its rows."""
 
     def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
         """The texts of each event."""
 
     def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
-        """The pieces of lines, see `row_plans.Line`."""
+        """Add the pieces of the lines, see `row_plans.Line`."""
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """Lines in this form, of lines of JSON."""
+        """Convert lines of JSON to this format."""
 
 
 class JsonForm:
-    """Lines of JSON, with the keys of `binlog_kaitai.reader.rows.row_object`."""
+    """Lines of JSON with the keys of `binlog_kaitai.reader.rows.row_object`."""
 
     dialect = JSON
     text_count = 2
@@ -145,7 +145,7 @@ class JsonForm:
 
 
 class ImageForm:
-    """The images before, or after, as JSON objects; nothing where a change has no such image."""
+    """The before or after images as JSON objects; nothing for a change without that image."""
 
     dialect = JSON
     text_count = 0
@@ -172,13 +172,13 @@ class ImageForm:
 
 
 def change_of(program: images.Program) -> tuple[bytes, list[int] | None, list[int] | None]:
-    """The change of the rows of a program, and the columns of the images before and after that it has."""
+    """The change made by the rows of a program, and the columns of their before and after images."""
     change, (before, after) = _CHANGE_OF[program.which], program.columns()
     return change.encode(), None if change == "insert" else before, None if change == "delete" else after
 
 
 def put_image(line: Line, plan: Plan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
-    """Add an image as a JSON object, or null; `is_second` of the two of an update."""
+    """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
     if columns is None:
         line.text(plan.dialect.null)
         return
@@ -191,12 +191,12 @@ def put_image(line: Line, plan: Plan, columns: Sequence[int] | None, *, is_secon
 
 
 def found_lines(page: RowsPage, table: Table, found: Found, form: Form) -> Lines:
-    """The lines of rows of one table.
+    """The lines of the rows of one table.
 
     Raises
     ------
     CellError
-        A value is none.
+        A value is invalid.
     """
     of_rows, in_event = found.events, found.numbers
     rows = np.arange(len(of_rows))
@@ -227,7 +227,7 @@ def found_lines(page: RowsPage, table: Table, found: Found, form: Form) -> Lines
             left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
             json_lines = found_lines(page, table, _some(found, rows[left[:, 0]]), _JSON)
             made = list(form.from_json(bytes(json_lines.data)))
-        data, ends = _mended(data, ends, left, made)
+        data, ends = _with_left_texts(data, ends, left, made)
     return Lines(of_rows, in_event, data, ends)
 
 
@@ -235,7 +235,7 @@ _JSON = JsonForm()
 
 
 class _Wanted(NamedTuple):
-    """For each line its first row, its event, and the row's number in the log; the program of each event."""
+    """For each line its first row, its event, and the row number in the log; the program of each event."""
 
     rows: Any
     events: Any
@@ -244,7 +244,7 @@ class _Wanted(NamedTuple):
 
 
 def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[Any, Any]:
-    """The texts of each event, one after the other, and where each begins."""
+    """The texts of each event, concatenated, and the start of each."""
     count = form.text_count
     if not count:
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
@@ -259,7 +259,7 @@ def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[A
 
 
 def _origins(page: RowsPage, rows: Any) -> dict[str, Column]:
-    """What `page.origins` says of some events of the block."""
+    """The columns of `page.origins` for some events of the block."""
     return {
         name: column if column.constant is not None else column.taken(rows)
         for name, column in page.origins.items()
@@ -267,7 +267,7 @@ def _origins(page: RowsPage, rows: Any) -> dict[str, Column]:
 
 
 def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
-    """The same of one event, as Python values."""
+    """The values of `page.origins` for one event, as Python values."""
     return {
         name: json.loads(column_texts(page.block.data, page.pool, column, 1)[0])
         for name, column in _origins(page, np.array([row])).items()
@@ -275,7 +275,7 @@ def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
 
 
 def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any) -> tuple[Any, Any, Any]:
-    """The lines, where each ends, and what is left: see `put_row_lines`."""
+    """The lines, their ends, and the values left out: see `put_row_lines`."""
     count = len(wanted.rows)
     item, own = found.starts.itemsize, found.starts
     base = own if own.base is None else own.base
@@ -291,20 +291,20 @@ def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits:
     while not put_row_lines.run(
         found.data, *starts, *wanted, *arrays, plan.dialect.quotes, stack, state, left, out, ends
     ):
-        place, line = int(state[PLACE]), int(state[LINE])
-        more = max(int(state[NEED]) + 4096, (count - line) * (place // max(line, 1)) * 9 // 8)
-        wider = np.empty(place + more, dtype=np.uint8)
-        wider[:place] = out[:place]
+        offset, line = int(state[OFFSET]), int(state[LINE])
+        more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
+        wider = np.empty(offset + more, dtype=np.uint8)
+        wider[:offset] = out[:offset]
         out = wider
         if state[LEFT_COUNT] + len(pieces) > len(left):
             left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
-    size = int(state[PLACE])
+    size = int(state[OFFSET])
     plan.line_size = size // max(count, 1) * 17 // 16 + 16
     return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
 
 def _left_values(plan: Plan, found: Found, rows: Any, left: Any) -> list[bytes]:
-    """The text of values that the kernel leaves out."""
+    """The text of the values that the kernel left out."""
     made, errors = np.empty(len(left), dtype=object), list[CellError]()
     for piece in distinct_values(left[:, 1]).tolist():
         chosen = np.flatnonzero(left[:, 1] == piece)
@@ -319,12 +319,12 @@ def _left_values(plan: Plan, found: Found, rows: Any, left: Any) -> list[bytes]:
 
 
 def left_texts(cells: Cells, rows: Any) -> list[bytes]:
-    """JSON text of the values of some rows by the reader, each distinct one once.
+    """JSON text of values from the event reader, each distinct value once.
 
     Raises
     ------
     CellError
-        A value is none.
+        A value is invalid.
     """
     column, prefix = cells.column, cells.width.prefix
 
@@ -341,15 +341,15 @@ def left_texts(cells: Cells, rows: Any) -> list[bytes]:
 
 
 def _some(found: Found, rows: Any) -> Found:
-    """Some rows, each with both images if it is an update's."""
+    """The given rows, with both images of updates."""
     is_update = found.changes[rows] == BEFORE
     return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))
 
 
-def _mended(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
-    """Lines with texts put in where they were left out, and where each line ends."""
+def _with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
+    """Insert texts into lines where values were left out; returns the lines and their ends."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
-    # Pieces of the lines and texts in turn.
+    # Alternately pieces of lines and texts.
     starts, sizes = np.empty((2, 2 * len(texts) + 1), dtype=np.int64)
     starts[::2] = np.concatenate(([0], left[:, 2]))
     sizes[::2] = np.diff(starts[::2], append=len(data))
@@ -361,7 +361,7 @@ def _mended(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, A
 
 
 def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> Lines:
-    """The lines of rows as objects, each with its event and its number in that."""
+    """Format rows given as objects, each with its event and its number within the event."""
     texts = "".join(to_json(one) + "\n" for _, _, one in objects).encode("utf-8", "backslashreplace")
     made = list(form.from_json(texts))
     keys = np.array([one[:2] for one in objects], dtype=np.int64).reshape(-1, 2)

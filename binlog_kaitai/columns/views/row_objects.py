@@ -1,4 +1,4 @@
-"""Row changes as text, many at a time: what `rows_of` and `row_object` give one by one."""
+"""Row changes as text, many at a time: the vectorized counterpart of `rows_of` and `row_object`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from binlog_kaitai.sources.source import Source, SourceLike
 
 
 class Made(Protocol):
-    """Something made of changed rows: each one's event and its number in that, int64 arrays."""
+    """A result per changed row: the event of each, and its number within the event, int64 arrays."""
 
     @property
     def events(self) -> Any: ...
@@ -43,16 +43,16 @@ class Made(Protocol):
     def numbers(self) -> Any: ...
 
     def taken(self, rows: Any) -> Self:
-        """Some of the rows."""
+        """The given rows."""
         ...
 
 
 _Made = TypeVar("_Made", bound=Made)
 
-#: Text takes several times the room of values, so that fewer rows are made at a time.
+#: Text takes several times the memory of values, so fewer rows are processed at a time.
 _MAX_ROWS = 1 << 14
 
-#: The words of changes, and the number of each by what its first image is.
+#: The names of changes, and the index of each by the kind of its first image.
 CHANGE_NAMES = list(CHANGES.values())
 _DELETED = CHANGE_NAMES.index(CHANGES[DELETE])
 _NUMBERS = np.array(
@@ -63,18 +63,18 @@ _JSON, _IMAGES = JsonForm(), (ImageForm(is_after=False), ImageForm(is_after=True
 
 
 class Objects(NamedTuple):
-    """Changed rows as columns, in the order of the log.
+    """Changed rows as columns, in log order.
 
     Attributes
     ----------
     events : int64 array
-        Number of the event of each row in the page's images.
+        Index of each row's event in the page's images.
     numbers : int64 array
-        Number of each row in its event.
+        Number of each row within its event.
     changes : int32 array
-        Number of each change in :data:`CHANGE_NAMES`.
+        Index of each change in :data:`CHANGE_NAMES`.
     before, after : Arrow arrays of text
-        JSON objects; null where the change has no such image.
+        JSON objects; null if the change has no such image.
     """
 
     events: NDArray[np.int64]
@@ -89,41 +89,41 @@ class Objects(NamedTuple):
         return np.not_equal(self.changes, _DELETED)
 
     def taken(self, rows: Any) -> Objects:
-        """Some of the rows."""
+        """The given rows."""
         return Objects(*(one[rows] if isinstance(one, np.ndarray) else one.take(rows) for one in self))
 
     @classmethod
     def joined(cls, parts: list[Objects]) -> Objects:
-        """Several in one."""
+        """Concatenate several."""
         return cls(*map(_concatenated, zip(*parts, strict=True)))
 
 
 class Choice(Protocol):
-    """Which of the rows that the filters take are wanted, by their values."""
+    """Selects rows by their values, after the filters."""
 
     def of_found(self, table: Table, found: Found) -> Found:
-        """Those of rows that the kernels have walked; raises CellError for a value that cannot be read."""
+        """Selected rows among those walked by the kernels; raises CellError for an invalid value."""
         ...
 
     def of_rows(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
-        """Those of rows that the reader has made."""
+        """Selected rows among those from the event reader."""
         ...
 
 
 class Failure(NamedTuple):
-    """An event of `Images` (its number) whose rows cannot be read, and why."""
+    """An event of `Images` (its number) whose rows cannot be decoded, and the error."""
 
     event: int
     error: BinlogError
 
 
 def page_objects(page: RowsPage, *, has_images: bool = True) -> Iterator[Objects]:
-    """The rows of a page as objects; without images these are null, and no values are read for them.
+    """The rows of a page as objects; without images, these are null, and no values are decoded.
 
     Raises
     ------
     BinlogError
-        After the rows of all events before the one that is wrong.
+        After the rows of all events before the damage.
     """
     with page.block.held():
         yield from in_order(page, _table_objects if has_images else _table_changes, Objects.joined)
@@ -134,7 +134,7 @@ def in_order(
     of_table: Callable[[RowsPage, Table, Any, list[Failure]], Iterator[_Made]],
     join: Callable[[list[_Made]], _Made],
 ) -> Iterator[_Made]:
-    """What is made of the rows of each table, put into the order of the log; raises as `page_objects`."""
+    """Build results for the rows of each table and merge them in log order; raises like `page_objects`."""
     numbers = page.images.table_of[page.chosen]
     failures: list[Failure] = []
     parts: list[Iterator[_Made]] = []
@@ -161,7 +161,7 @@ def _concatenated(arrays: Any) -> Any:
 
 
 def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
-    """The rows of one table; stops at an event that is wrong."""
+    """The rows of one table, up to the first invalid event."""
 
     def make(found: Found) -> Objects:
         return _objects(found, *(found_lines(page, table, found, form) for form in _IMAGES))
@@ -170,7 +170,7 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Fai
 
 
 def _table_changes(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
-    """The same without images."""
+    """Like `_table_objects`, without images."""
 
     def make(found: Found) -> Objects:
         return _objects(found)
@@ -187,7 +187,7 @@ def made_of_table(
     by_reader: Callable[[int], Iterable[_Made]],
     choice: Choice | None = None,
 ) -> Iterator[_Made]:
-    """What is made of the rows of one table, or of one event by the reader; stops at one that is wrong."""
+    """Results for the rows of one table (or of one event by the event reader), up to an invalid event."""
     for chosen, is_walked in page.images.divided(events):
         while len(chosen):
             index = int(chosen[0])
@@ -209,7 +209,7 @@ def made_of_table(
 def _made(
     make: Callable[[Found], _Made], choice: Choice | None, table: Table, found: Found
 ) -> Iterator[_Made]:
-    """What is made of the wanted ones of some rows; stops at an event with a value that cannot be read."""
+    """Results for the selected rows, up to an event with a value that cannot be decoded."""
     wrong = None
     if choice is not None:
         found, wrong = _chosen(choice, table, found)
@@ -226,11 +226,11 @@ def _made(
 
 
 def _chosen(choice: Choice, table: Table, found: Found) -> tuple[Found, int | None]:
-    """The wanted rows, up to an event with a value that the choice cannot read, and that event's number."""
+    """The selected rows, up to an event with a value that the choice cannot decode, and that event."""
     try:
         return choice.of_found(table, found), None
     except CellError:
-        # The error's row counts among those that the choice looked at: each event is tried.
+        # The error's row number is relative to the rows tested, so each event is tried separately.
         for index in distinct_values(found.events).tolist():
             begin, end = np.searchsorted(found.events, [index, index + 1]).tolist()
             try:
@@ -269,7 +269,7 @@ def _objects(found: Found, before: Lines | None = None, after: Lines | None = No
 
 
 def _texts(lines: Lines | None, valid: Any) -> Any:
-    """Lines as an array of text; null where they are not valid."""
+    """Lines as a text array; null where they are not valid."""
     count, nulls = len(valid), len(valid) - int(np.count_nonzero(valid))
     if lines is None or nulls == count:
         return pa.nulls(count, pa.string())
@@ -296,16 +296,16 @@ def write_rows(
     Parameters
     ----------
     form
-        What they are; those of ``rows --format json`` by default.
+        Their format; ``rows --format json`` by default.
     origins
-        What a line says besides of where its row comes from, see `columns.rows.origins`.
+        Additional columns on the origin of rows, see `columns.rows.origins`.
     choice
-        Which of the rows that the filters take are wanted; all by default.
+        Selects rows, after the filters; all by default.
 
     Raises
     ------
     BinlogError
-        As the reader does, after the lines of all events before.
+        Like the event reader, after the lines of all preceding events.
     """
     pages = RowsPages(source, filters or Filters(), ddl=ddl, origins=origins, progress=progress)
     if ends is not None:
@@ -315,7 +315,7 @@ def write_rows(
 
 
 def page_lines(page: RowsPage, choice: Choice | None = None, form: Form | None = None) -> Iterator[Any]:
-    """The lines of one page, as :func:`write_rows` gives them."""
+    """The lines of a page, for :func:`write_rows`."""
     of_table = partial(_table_lines, form=form or _JSON, choice=choice)
     with page.block.held():
         for lines in in_order(page, of_table, Lines.joined):
@@ -349,7 +349,7 @@ def _table_lines(
 
 
 def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any]:
-    """The object of a row with its origins where the lines of the kernels have them."""
+    """The object of a row, with its origins in the same order as in the kernels' lines."""
     found: dict[str, Any] = {}
     for key, value in row.items():
         found[key] = value

@@ -1,4 +1,4 @@
-"""How the rows of a table become lines of text: programs of `text.row_lines`, made once for a table."""
+"""Programs of `text.row_lines` that format the rows of a table, built once per table."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.schema import Column
 
-#: SETs of other sizes in bytes no server has, and no more members than these have bits.
+#: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
 _SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
 
-#: Room for a line, in bytes, before any was written.
+#: Initial estimate of the size of a line, in bytes.
 _LINE_SIZE = 256
 
 _INTEGERS = frozenset(
@@ -53,7 +53,7 @@ class Dialect(NamedTuple):
     Attributes
     ----------
     quotes : int
-        What a quotation mark is, see `text.cells`.
+        Kind of quotation marks, see `text.cells`.
     null : bytes
     """
 
@@ -127,7 +127,7 @@ def _choice(column: Column, size: int, dialect: Dialect) -> tuple[int, Sequence[
 
 
 def _words(texts: Sequence[str], dialect: Dialect) -> list[bytes] | None:
-    """The texts as they stand in strings; None if there is one that is no UTF-8, which people see escaped."""
+    """The texts in the form used inside strings; None if one is invalid UTF-8, which tables show escaped."""
     if dialect.quotes:
         return [dialect.word(text) for text in texts]
     return [text.encode() for text in texts] if all(plain(text) == text for text in texts) else None
@@ -139,7 +139,7 @@ class Line:
     Parameters
     ----------
     of_event
-        How many texts each event has.
+        Number of texts per event.
     """
 
     def __init__(self, plan: Plan, of_event: int) -> None:
@@ -149,7 +149,7 @@ class Line:
         self._pieces: list[tuple[int, ...]] = []
 
     def text(self, text: bytes) -> Line:
-        """Add bytes that all lines have."""
+        """Add constant bytes."""
         self._pending += text
         return self
 
@@ -158,13 +158,13 @@ class Line:
         return self._add(row_lines.OF_EVENT, number, self._of_event)
 
     def number(self) -> Line:
-        """Add the row's number."""
+        """Add the row number."""
         return self._add(row_lines.ROW_NUMBER)
 
     def value(
         self, column: int, *, is_second: bool = False, kind: int = row_lines.VALUE, is_last: bool = False
     ) -> Line:
-        """Add a value; with `is_second` that of the second image of an update."""
+        """Add a value; `is_second` selects the after image of an update."""
         return self._add(kind, column, int(is_second), *self._plan.cell(column), int(is_last))
 
     def _add(self, *piece: int) -> Line:
@@ -183,22 +183,22 @@ class Line:
         return [piece + (0,) * (row_lines.PIECE_SIZE - len(piece)) for piece in self._pieces]
 
 
-#: Makes the pieces of the lines for events with a program of `rows.images`.
+#: Adds the pieces of the lines for events with a program of `rows.images`.
 Describe = Callable[["Plan", Program], list[tuple[int, ...]]]
 
 
 class Plan:
-    """The programs of a table's lines.
+    """The programs for the lines of a table.
 
     Attributes
     ----------
     line_size : int
-        Room for a line, by those that were written before.
+        Size of a line, estimated from previous lines.
 
     Parameters
     ----------
     describe
-        Makes the pieces of the lines for events with a program of `rows.images`.
+        Adds the pieces of the lines for events with a program of `rows.images`.
     """
 
     def __init__(self, table: Table, dialect: Dialect, describe: Describe) -> None:
@@ -214,13 +214,13 @@ class Plan:
         self._arrays: tuple[Any, ...] | None = None
 
     def constant(self, text: bytes) -> tuple[int, int]:
-        """Place and length of a constant."""
-        place = len(self._pool)
+        """Offset and length of a constant."""
+        offset = len(self._pool)
         self._pool += text
-        return place, len(text)
+        return offset, len(text)
 
     def cell(self, index: int) -> tuple[int, ...]:
-        """What a piece has of a column, from KIND on."""
+        """The columns of a piece for a table column, from KIND on."""
         if index not in self._cells:
             found = cell_of(self.table, self.table.schema.columns[index], self.dialect)
             first = len(self._words)
@@ -229,7 +229,7 @@ class Plan:
         return self._cells[index]
 
     def numbers_of(self, programs: Sequence[Program | None]) -> list[int]:
-        """The number of the program for events of each of some programs."""
+        """The program numbers for events with the given programs."""
         return [-1 if program is None else self._number_of(program) for program in programs]
 
     def _number_of(self, program: Program) -> int:
@@ -242,7 +242,7 @@ class Plan:
         return self._numbers[key]
 
     def arrays(self) -> tuple[Any, ...]:
-        """Limits and pieces, pool, null, words and their limits, as `put_row_lines` takes them."""
+        """Limits and pieces, pool, null, words and their limits, as arguments of `put_row_lines`."""
         if self._arrays is None:
             self._arrays = (
                 np.array(self._limits, dtype=np.int64),
@@ -255,9 +255,9 @@ class Plan:
         return self._arrays
 
     def column_of(self, piece: int) -> tuple[Column, int]:
-        """The column that a piece writes, and 1 if it is that of the image after an update."""
-        place = self._pieces[piece]
-        return self.table.schema.columns[place[row_lines.FIRST]], place[row_lines.SECOND]
+        """The column that a piece writes, and 1 for the after image of an update."""
+        offset = self._pieces[piece]
+        return self.table.schema.columns[offset[row_lines.FIRST]], offset[row_lines.SECOND]
 
 
 def _bytes(text: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""A condition on the rows of a view, and the columns that have to be read for it."""
+"""A condition on the rows of a view, and the columns needed to evaluate it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 
-#: A column for the numbers of rows; no column of a table has such a name.
+#: A column for row numbers; a table cannot have a column of this name.
 _NUMBERS = "\0row"
 
 
@@ -30,7 +30,7 @@ class Where(NamedTuple):
 
     @classmethod
     def of(cls, expression: Any, schema: pa.Schema) -> Where:
-        """A condition on the columns of a view.
+        """Validate a condition on the columns of a view.
 
         Raises
         ------
@@ -40,7 +40,7 @@ class Where(NamedTuple):
         if (reason := _refused(expression, schema)) is not None:
             names = ", ".join(schema.names)
             raise UsageError(f"where is not a valid condition on columns {names}: {reason.splitlines()[0]}")
-        # Arrow does not list the columns of an expression, but it refuses one that lacks a column.
+        # Arrow does not list the columns of an expression, but rejects an expression if one is missing.
         fields = [
             one
             for one in schema
@@ -49,7 +49,7 @@ class Where(NamedTuple):
         return cls(expression, pa.schema(fields))
 
     def rows(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
-        """The numbers of the rows that meet it, rising; the batch has the columns `needed`."""
+        """Numbers of the rows that match, ascending; the batch has the columns `needed`."""
         numbered = pa.Table.from_arrays(
             [*batch.columns, pa.array(np.arange(batch.num_rows))], names=[*batch.schema.names, _NUMBERS]
         )
@@ -67,12 +67,12 @@ def _refused(expression: Any, schema: pa.Schema) -> str | None:
 
 
 def chosen_columns(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:
-    """The columns with some names, in that order; all for None.
+    """The columns with the given names, in that order; all for None.
 
     Raises
     ------
     UsageError
-        There is no such column.
+        A column does not exist.
     """
     if names is None:
         return schema

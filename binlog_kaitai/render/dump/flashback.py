@@ -121,7 +121,7 @@ class FlashbackPrinter(MariadbPrinter):
         self._kind = 0
         self._stop = b""
 
-    def put_place(self, item: Item) -> None:
+    def put_position(self, item: Item) -> None:
         """In another order, positions would be misleading."""
 
     def take(self, item: Item) -> None:
@@ -150,15 +150,15 @@ class FlashbackPrinter(MariadbPrinter):
             self.out.head.append(b"COMMIT\n" + self.delimiter + b"\n")
 
     def print_rows(self, item: Item) -> None:
-        head = self.rows_headers.of(item.event)
-        body: Any = item.event.body if head is None else head.body
+        rows_header = self.rows_headers.of(item.event)
+        body: Any = item.event.body if rows_header is None else rows_header.body
         if body.table_id.value not in self.state.ignored_maps:
-            self._take_back(item, body, head)
+            self._take_back(item, body, rows_header)
         if body.is_statement_end:
             self.state.ignored_maps, self.state.is_annotated = frozenset(), False
             self._end_rows()
 
-    def _take_back(self, item: Item, body: RowsBody, head: RowsHeader | None) -> None:
+    def _take_back(self, item: Item, body: RowsBody, rows_header: RowsHeader | None) -> None:
         # The client prints a compressed event under its uncompressed type.
         is_packed = "compressed" in EventType(item.kind).name
         kind = item.kind if is_packed else opposite(item.kind)
@@ -171,7 +171,7 @@ class FlashbackPrinter(MariadbPrinter):
             self.put_header(shown)
             self._lines.push(self.out.take_head() + rows_line(kind, body, is_end=is_end))
         content = None if event.table_map is None else self.quick.content_of(event.table_map)[1]
-        inverse = self._turn(event, head, content)
+        inverse = self._turn(event, rows_header, content)
         shown.event, shown.raw = inverse, inverse.raw
         if self.options.prints_base64:
             self._base64_lines.push(self.out.base64(shown.raw))
@@ -180,14 +180,14 @@ class FlashbackPrinter(MariadbPrinter):
 
     def _put_text(self, event: Event) -> None:
         table_map: Any = event.table_map
-        head = self.rows_headers.of(event)
+        rows_header = self.rows_headers.of(event)
         if self.options.shown_rows:
             name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-            found = self.quick.text(event, head, name)
+            found = self.quick.text(event, rows_header, name)
             self._texts.push(found.text)
             self.out.rows += found.rows
         elif not self.options.short_form:
-            self.out.rows += self.quick.count(event, head)
+            self.out.rows += self.quick.count(event, rows_header)
 
     def _end_rows(self) -> None:
         """Push a statement from its end to its start, since the stack is read backward."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import place_of
+from binlog_kaitai.columns.blocks.block import offset_of
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.kernel.decoders import len_null_bits
 from binlog_kaitai.columns.rows.walk import FULL, MISMATCH, STATE_SIZE, locate
@@ -55,7 +55,7 @@ def flagged(event: Event, *, is_end: bool) -> bytes:
 
 @lru_cache
 def _flags_at(layout: Format, code: int) -> int | None:
-    place = place_of(layout, layout.effective_type(code), code, "flags")
+    place = offset_of(layout, layout.effective_type(code), code, "flags")
     return None if place is None else layout.header_length + place
 
 
@@ -82,7 +82,7 @@ class InverseRows:
     def __init__(self) -> None:
         self._programs: dict[tuple[RowsHeader, bytes], _Program] = {}
 
-    def __call__(self, event: Event, head: RowsHeader | None, content: bytes | None) -> Event:
+    def __call__(self, event: Event, rows_header: RowsHeader | None, content: bytes | None) -> Event:
         """The inverse of an event.
 
         Its checksum stays unchanged, as in `mariadb-binlog`.
@@ -91,7 +91,7 @@ class InverseRows:
         ----------
         event
             A rows event that is not compressed.
-        head, content
+        rows_header, content
             Its header, and the bytes of its table map, if known.
 
         Raises
@@ -102,28 +102,28 @@ class InverseRows:
             The rows contradict their table map.
         """
         end = images_end(event)
-        body: Any = event.body if head is None else head.body
+        body: Any = event.body if rows_header is None else rows_header.body
         header = event.layout.header_length_of(event.type_code)
-        start = end - len(body.images) if head is None else header + len(head.content)
+        start = end - len(body.images) if rows_header is None else header + len(rows_header.content)
         if event.table_map is None:
             raise event.locate(GrammarError("the rows have no table map"))
         _check_images(event, body)
         data = np.frombuffer(event.raw, dtype=np.uint8)
-        begins = self._begins(event, self._program(event, head, content), data, (start, end))[::-1]
+        begins = self._begins(event, self._program(event, rows_header, content), data, (start, end))[::-1]
         lengths = -np.diff(begins, prepend=end)
         images, _ = take_ranges(data, np.ascontiguousarray(begins), lengths)
         raw, code = event.raw, bytes([opposite(event.type_code)])
         front = raw[:_TYPE_AT] + code + raw[_TYPE_AT + 1 : start]
         return event_of(event, front + images.tobytes() + raw[end:])
 
-    def _program(self, event: Event, head: RowsHeader | None, content: bytes | None) -> _Program:
-        if head is None or content is None:
-            return _program(event, event.body if head is None else head.body)
-        if (head, content) not in self._programs:
+    def _program(self, event: Event, rows_header: RowsHeader | None, content: bytes | None) -> _Program:
+        if rows_header is None or content is None:
+            return _program(event, event.body if rows_header is None else rows_header.body)
+        if (rows_header, content) not in self._programs:
             if len(self._programs) >= _MOST:
                 self._programs.clear()
-            self._programs[head, content] = _program(event, head.body)
-        return self._programs[head, content]
+            self._programs[rows_header, content] = _program(event, rows_header.body)
+        return self._programs[rows_header, content]
 
     def _begins(self, event: Event, program: _Program, data: Bytes, place: tuple[int, int]) -> Any:
         """The start of each image, in order, int64."""

@@ -25,7 +25,7 @@ from binlog_kaitai.render.dump.printer import (
 )
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
-from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword, is_two_phase
+from binlog_kaitai.render.dump.variables import MariadbPreamble, is_transaction_keyword, is_two_phase
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import (
@@ -59,7 +59,7 @@ class MariadbPrinter(MariadbRows):
         super().__init__(options, write, loads)
         self.version = self.log_version = version
         OldLoads(self)
-        self.statements = MariadbHead(self)
+        self.statements = MariadbPreamble(self)
         self.printers |= {
             EventType.format_description_event: self.print_format,
             EventType.user_var_event: self.print_user_var,
@@ -103,12 +103,12 @@ class MariadbPrinter(MariadbRows):
             text += b"/*!100001 SET @@SESSION.GTID_DOMAIN_ID=@@GLOBAL.GTID_DOMAIN_ID */;\n"
         return text
 
-    def put_place(self, item: Item) -> None:
+    def put_position(self, item: Item) -> None:
         if self.options.prints_row_positions:
-            super().put_place(item)
+            super().put_position(item)
 
     def take(self, item: Item) -> None:
-        self.put_place(item)
+        self.put_position(item)
         if is_skipped(item.kind, item.event.fixed_header.flags, self.version):
             self.print_ignorable(item)
             return

@@ -94,11 +94,11 @@ class MariadbRows(Printer):
 
     def print_rows(self, item: Item) -> None:
         """Print one rows event; at the end of the statement, everything kept of it."""
-        head, state = self.rows_headers.of(item.event), self.state
-        body: Any = item.event.body if head is None else head.body
+        rows_header, state = self.rows_headers.of(item.event), self.state
+        body: Any = item.event.body if rows_header is None else rows_header.body
         is_end = bool(body.is_statement_end)
         if body.table_id.value not in state.ignored_maps:
-            self._keep_rows(item, body, head)
+            self._keep_rows(item, body, rows_header)
             state.ends_unknown = is_end and item.event.table_map is None
         if is_end:
             state.ignored_maps, state.is_annotated = frozenset(), False
@@ -109,7 +109,7 @@ class MariadbRows(Printer):
         """The rest of a rows event's header line."""
         return rows_line(kind, body, is_end=body.is_statement_end)
 
-    def _keep_rows(self, item: Item, body: Any, head: RowsHeader | None) -> None:
+    def _keep_rows(self, item: Item, body: Any, rows_header: RowsHeader | None) -> None:
         if "compressed" in EventType(item.kind).name:
             item.raw = uncompressed(item, body)
         if not self.options.short_form:
@@ -118,9 +118,9 @@ class MariadbRows(Printer):
             self.add_base64(item)
         table_map = item.event.table_map
         if self.options.shown_rows:
-            self.out.add_rows(self.quick, item, head, self.new_name(table_map))
+            self.out.add_rows(self.quick, item, rows_header, self.new_name(table_map))
         elif table_map is not None and not self.options.short_form:
-            self.out.count_rows(self.quick, item, head)
+            self.out.count_rows(self.quick, item, rows_header)
 
     @property
     def shows_row_count(self) -> bool:

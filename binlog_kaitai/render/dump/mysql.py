@@ -18,14 +18,14 @@ from binlog_kaitai.render.dump.printer import (
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
-    PLACE,
+    POSITION,
     set_names,
     unset_names,
 )
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import (
-    MysqlHead,
+    MysqlPreamble,
     ends_group,
     is_transaction_keyword,
     starts_group,
@@ -89,7 +89,7 @@ class MysqlPrinter(MysqlRows):
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
         OldLoads(self)
-        self.statements = MysqlHead(self)
+        self.statements = MysqlPreamble(self)
         self.has_format = False
         self.printers |= {
             EventType.format_description_event: self.print_format,
@@ -117,13 +117,13 @@ class MysqlPrinter(MysqlRows):
             reason = "--require-row-format specified, but this is not logged as rows"
             raise UsageError(f"{item.event.file}, position {item.event.position}: {reason}")
 
-    def put_place(self, item: Item) -> None:
+    def put_position(self, item: Item) -> None:
         # It waits for the next output.
         if not self.options.short_form:
-            self.out.head.fill(PLACE, item)
+            self.out.head.fill(POSITION, item)
 
     def take(self, item: Item) -> None:
-        self.put_place(item)
+        self.put_position(item)
         if item.kind in _WAITING:
             self.waiting.append(item)
         elif not self.print_event(item):

@@ -93,12 +93,12 @@ class MysqlRows(Printer):
 
     def print_rows(self, item: Item) -> bool:
         """Print one rows event; at the end of the statement, everything kept of it."""
-        head = self.rows_headers.of(item.event)
-        body: Any = item.event.body if head is None else head.body
+        rows_header = self.rows_headers.of(item.event)
+        body: Any = item.event.body if rows_header is None else rows_header.body
         skips = body.table_id.value in self.state.ignored_maps
         self.state.has_left_out |= skips
         if not skips:
-            self._keep_rows(item, body, head)
+            self._keep_rows(item, body, rows_header)
         if body.is_statement_end:
             self.state.ignored_maps = frozenset()
             self.out.end_statement()
@@ -111,28 +111,28 @@ class MysqlRows(Printer):
         flags = b" flags:" + flags if flags else b""
         return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
 
-    def _keep_rows(self, item: Item, body: RowsEvent, head: RowsHeader | None) -> None:
+    def _keep_rows(self, item: Item, body: RowsEvent, rows_header: RowsHeader | None) -> None:
         if self.options.short_form:
             return
         if self.options.base64_output is Base64Output.NEVER:
             reason = "--base64-output=never specified, but the log has rows, which are printed in base64"
             raise UsageError(reason)
-        line = None if head is None else head.line
+        line = None if rows_header is None else rows_header.line
         if line is None:
             line = self.rows_line(item.kind, body)
-            if head is not None:
-                head.line = line
+            if rows_header is not None:
+                rows_header.line = line
         self.put_header(item)
         self.out.head.append(line)
         self.add_base64(item)
         if self.options.shown_rows:
-            self._add_rows(item, body, head)
+            self._add_rows(item, body, rows_header)
 
-    def _add_rows(self, item: Item, body: RowsEvent, head: RowsHeader | None) -> None:
-        extra = None if head is None else head.extra
+    def _add_rows(self, item: Item, body: RowsEvent, rows_header: RowsHeader | None) -> None:
+        extra = None if rows_header is None else rows_header.extra
         if extra is None:
             extra = extra_info(body)
-            if head is not None:
-                head.extra = extra
+            if rows_header is not None:
+                rows_header.extra = extra
         self.out.tail.extend(extra)
-        self.out.add_rows(self.quick, item, head, self.new_name(item.event.table_map))
+        self.out.add_rows(self.quick, item, rows_header, self.new_name(item.event.table_map))

@@ -106,15 +106,17 @@ class Output:
         """Add an event to the BINLOG statement."""
         self.body.extend(base64_pieces(raw))
 
-    def add_rows(self, rows: QuickRows, item: Item, head: RowsHeader | None, name: bytes | None) -> None:
+    def add_rows(
+        self, rows: QuickRows, item: Item, rows_header: RowsHeader | None, name: bytes | None
+    ) -> None:
         """Add the rows of an event, with a new database name if one is given."""
-        found = rows.text(item.event, head, name)
+        found = rows.text(item.event, rows_header, name)
         self.tail.append(found.text)
         self.rows += found.rows
 
-    def count_rows(self, rows: QuickRows, item: Item, head: RowsHeader | None) -> None:
+    def count_rows(self, rows: QuickRows, item: Item, rows_header: RowsHeader | None) -> None:
         """Count the rows of an event without printing them."""
-        self.rows += rows.count(item.event, head)
+        self.rows += rows.count(item.event, rows_header)
 
     def base64(self, raw: bytes) -> bytes:
         """An event as lines of a BINLOG statement of its own."""

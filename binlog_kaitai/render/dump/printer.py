@@ -39,7 +39,7 @@ DELIMITER = b"/*!*/;"
 UNREADABLE = (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError)
 
 #: The common lines of all events, from the fields of their headers.
-PLACE = b"# at %(position)d\n"
+POSITION = b"# at %(position)d\n"
 FRONT = b"#%(time)s server id %(server_id)d  end_log_pos %(end_position)d "
 CHECKSUM = b"CRC32 0x%(checksum)s "
 
@@ -154,12 +154,12 @@ class Printer:
 
     def pass_over(self, item: Item) -> None:
         """Skip an event, printing only its position."""
-        self.put_place(item)
+        self.put_position(item)
 
-    def put_place(self, item: Item) -> None:
+    def put_position(self, item: Item) -> None:
         """Write the position of an event."""
         if not self.options.short_form:
-            self.out.now.fill(PLACE, item)
+            self.out.now.fill(POSITION, item)
 
     def put_header(self, item: Item) -> None:
         """Add the header line of an event, with its hexdump if requested."""

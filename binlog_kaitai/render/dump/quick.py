@@ -65,37 +65,41 @@ class QuickRows:
         noted, content = self._tables.get(body.table_id.value, (None, b""))
         return body, content if noted is body else None
 
-    def text(self, event: Event, head: RowsHeader | None, name: bytes | None = None) -> RowsText:
+    def text(self, event: Event, rows_header: RowsHeader | None, name: bytes | None = None) -> RowsText:
         """The rows of an event; raises as :func:`rows_text`."""
-        if head is None:
+        if rows_header is None:
             return rows_text(event, self.style, name)
         size = 4 * len(event.raw) + _CALL
         if self._work < KERNELS_FROM:
             self._work += size
             return rows_text(event, self.style, name)
-        program = self._program(event, head, name)
-        found = None if program < 0 else self._run(ROWS, event, head, program)
+        program = self._program(event, rows_header, name)
+        found = None if program < 0 else self._run(ROWS, event, rows_header, program)
         return rows_text(event, self.style, name) if found is None else found
 
-    def count(self, event: Event, head: RowsHeader | None) -> int:
+    def count(self, event: Event, rows_header: RowsHeader | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
-        program = -1 if head is None or self._work < KERNELS_FROM else self._program(event, head, None)
+        program = (
+            -1
+            if rows_header is None or self._work < KERNELS_FROM
+            else self._program(event, rows_header, None)
+        )
         self._work += 4 * len(event.raw) + _CALL
-        if head is None or program < 0 or self.programs[program].has_unmeasured:
+        if rows_header is None or program < 0 or self.programs[program].has_unmeasured:
             return counted_rows(event)
-        found = self._run(COUNT, event, head, program)
+        found = self._run(COUNT, event, rows_header, program)
         return counted_rows(event) if found is None else found.rows
 
-    def _program(self, event: Event, head: RowsHeader, name: bytes | None) -> int:
+    def _program(self, event: Event, rows_header: RowsHeader, name: bytes | None) -> int:
         body, content = (None, None) if event.table_map is None else self.content_of(event.table_map)
         if content is None:
             return -1
         self.programs.begin()
-        return self.programs.number_of(head, body, content, name)
+        return self.programs.number_of(rows_header, body, content, name)
 
-    def _run(self, kind: int, event: Event, head: RowsHeader, program: int) -> RowsText | None:
+    def _run(self, kind: int, event: Event, rows_header: RowsHeader, program: int) -> RowsText | None:
         """The text; None if the images contradict the table map."""
-        start = event.layout.header_length_of(event.type_code) + len(head.content)
+        start = event.layout.header_length_of(event.type_code) + len(rows_header.content)
         jobs = np.array([[kind, start, images_end(event), program, 0]], dtype=np.int64)
         data = np.frombuffer(event.raw, dtype=np.uint8)
         rows, self.jobs.rows = self.jobs.rows, 0

@@ -29,7 +29,7 @@ _MOST_PRECISION, _MOST_SCALE, _MOST_FRACTION = 65, 38, 6
 #: How many bytes of a header are looked up at once.
 _KEY = 10
 #: Maximum length of a header, in bytes: 64 KiB of extra data, and two bits for each column.
-_LONGEST_HEAD = 128 << 10
+_LONGEST_HEADER = 128 << 10
 
 _STRINGS = frozenset(
     (
@@ -105,27 +105,29 @@ class RowsHeaders:
         start = layout.header_length_of(event.type_code)
         key = layout, event.type_code, raw[start : start + _KEY]
         known = self._known.get(key, ())
-        for head in known:
-            if raw.startswith(head.content, start) and start + len(head.content) <= images_end(event):
-                return head
+        for rows_header in known:
+            if raw.startswith(rows_header.content, start) and start + len(rows_header.content) <= images_end(
+                event
+            ):
+                return rows_header
         event = _without_most_images(event)
         body = event.body
         if not hasattr(body, "images"):
             return None
         end = images_end(event) - len(body.images)
-        head = RowsHeader(body, event.raw[start:end], layout.effective_type(event.type_code))
+        rows_header = RowsHeader(body, event.raw[start:end], layout.effective_type(event.type_code))
         if len(self._known) >= MOST or len(known) >= MOST:
             self._known.clear()
-        self._known.setdefault(key, []).append(head)
-        return head
+        self._known.setdefault(key, []).append(rows_header)
+        return rows_header
 
 
 def _without_most_images(event: Event) -> Event:
     """The same header without most images: the cache must not hold a long event."""
     raw = event.raw
-    if len(raw) <= _LONGEST_HEAD:
+    if len(raw) <= _LONGEST_HEADER:
         return event
-    raw = raw[: _LONGEST_HEAD - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]
+    raw = raw[: _LONGEST_HEADER - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]
     frame = Frame(event.position, event.fixed_header, resized(raw, len(raw)))
     short = Event(event.file, frame, event.layout, event.table_map)
     # A type whose images contain their own length cannot be parsed partially.
@@ -185,7 +187,7 @@ class Programs:
     def __getitem__(self, number: int) -> Program:
         return self._made[number]
 
-    def number_of(self, head: RowsHeader, table_map: Any, content: bytes, name: bytes | None) -> int:
+    def number_of(self, rows_header: RowsHeader, table_map: Any, content: bytes, name: bytes | None) -> int:
         """The number of the program for events with this header; -1 if there is none.
 
         Parameters
@@ -195,9 +197,9 @@ class Programs:
         name
             The database name, if it differs from the table map's.
         """
-        key = head, content, name
+        key = rows_header, content, name
         if key not in self._numbers:
-            program = self._make(head.body, table_map, name)
+            program = self._make(rows_header.body, table_map, name)
             if program is not None:
                 self._made.append(program)
                 self._arrays = None

@@ -28,7 +28,7 @@ from binlog_kaitai.render.dump.selection import Selection, Verdict
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 #: Types a log may begin with.
-_HEAD_TYPES = frozenset(
+_HEADER_TYPES = frozenset(
     (EventType.format_description_event, EventType.previous_gtids_log_event, EventType.rotate_event)
 )
 
@@ -177,7 +177,7 @@ class _Dump:
                 break
             head.append(event)
             last_read = event.position
-            if event.layout.effective_type(event.type_code) not in _HEAD_TYPES:
+            if event.layout.effective_type(event.type_code) not in _HEADER_TYPES:
                 break
         else:
             if head and head[-1].end_position < start:

@@ -62,7 +62,7 @@ def is_two_phase(alter: Any) -> bool:
     return alter is not None and (alter.is_start_alter or alter.is_commit_alter or alter.is_rollback_alter)
 
 
-class StatementHead:
+class StatementPreamble:
     """Prints the start of statements; both variants extend it."""
 
     def __init__(self, printer: Printer) -> None:
@@ -210,7 +210,7 @@ class StatementHead:
         return b"%d" % number
 
 
-class MysqlHead(StatementHead):
+class MysqlPreamble(StatementPreamble):
     """The start of statements in `mysqlbinlog`."""
 
     def mode_mask(self, modes: int) -> bytes:
@@ -236,12 +236,12 @@ class MysqlHead(StatementHead):
             self.set_statement(b"/*!80016 SET @@session.default_table_encryption=%d*/" % value)
 
 
-class MariadbHead(StatementHead):
+class MariadbPreamble(StatementPreamble):
     """The start of statements in `mariadb-binlog`, by its version and the version of the log."""
 
     def _print_flags(self, found: dict[str, Any]) -> None:
         self.flag_names = (
-            *StatementHead.flag_names,
+            *StatementPreamble.flag_names,
             ("is_check_constraint_checks_off", True, b"check_constraint_checks"),
             *_flags_of(self.printer.log_version),
             *(_INSERT_HISTORY if self.printer.version >= (10, 11) else ()),

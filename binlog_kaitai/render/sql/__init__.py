@@ -1,16 +1,22 @@
-"""Logs as scripts of statements: to make their changes again, or to take them back.
+"""Logs as SQL scripts: statements that repeat their changes, or that undo them.
 
-script      the transactions of a log, in order or from the last one on
-rows        the row changes of a block as lines
-choice      which row changes are wanted: by operation, columns and values
-changes     row changes as columns, in groups that are alike
-statements  INSERT, UPDATE and DELETE for a group
-today       tables as they are today, which statements that take changes back can be fitted to
-versions    history rows of system versioning, which statements make anew
-events      the statements that a log itself has
-session     the settings that statements need
-where       conditions on values
-report      what is left out
+sql_script      the script of some logs, for programs
+script_options  the options of a script
+script          the transactions of a log, in order or, to undo them, from the last one to the first
+event_roles     the transactions and the logged statements in a block
+row_statements  the statements for the row changes of a block
+changes         row changes as columns, in groups with the same columns
+choice          selects row changes by operation, columns and values
+where           conditions on values
+statements      INSERT, UPDATE and DELETE for a group of changes
+today           adapts statements to the tables' current definitions
+altered         tables that the log alters after changes that are undone
+versions        history rows of system-versioned tables
+session         the settings that statements need
+prepared        statements as strings that the server prepares
+client          how the `mysql` client divides a script into statements
+lines           lines of a script, in the order of events
+report          what a script leaves out, as comments and warnings
 """
 
 from binlog_kaitai.render.sql.choice import RowChoice, Wanted

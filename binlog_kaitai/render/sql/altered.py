@@ -1,4 +1,4 @@
-"""Tables that a log alters after changes that are taken back.
+"""Tables that a log alters after changes that are undone.
 
 The statements that take changes back are for the tables as they were. What a later statement did to one of
 them is not taken back, so that they may fail, or meet other columns.

@@ -1,4 +1,4 @@
-"""Changed rows as columns: groups of changes of one kind, whose images all have the same columns."""
+"""Changed rows as columns: groups of changes of one kind whose images have the same columns."""
 
 from __future__ import annotations
 

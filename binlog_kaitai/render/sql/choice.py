@@ -1,4 +1,4 @@
-"""Which row changes are wanted, by operation, by the columns that they change, and by their values."""
+"""Selects row changes by operation, changed columns, and values."""
 
 from __future__ import annotations
 

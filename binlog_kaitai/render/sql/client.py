@@ -1,4 +1,4 @@
-"""How the `mysql` client divides a script into statements, and whether one can stand in it as it is.
+"""How the `mysql` client divides a script into statements, and which statements it passes on unchanged.
 
 The client looks for quotes, comments, the delimiter, and commands of its own (``\\!``, `system`), by rules
 that are not quite the server's: it reads characters by its own character set, takes a backslash in double

@@ -1,4 +1,4 @@
-"""What the events of a block are to a script: transactions, and statements of the log."""
+"""The roles of a block's events in a script: transactions, and logged statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of a script in the making: texts, each with its place among the events of a block.
+"""Lines of a script under construction: texts, each with the event that it belongs to.
 
 Statements that begin alike (INSERT INTO a table's columns VALUES) and come to stand one after another can
 become one: of each but the first the beginning is left out, and of each but the last the semicolon becomes a

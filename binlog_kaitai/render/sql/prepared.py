@@ -1,4 +1,4 @@
-"""Statements as strings that the server prepares, so that no client looks into them.
+"""Statements as strings that the server prepares, so that no client parses them.
 
 A name cannot be a hexadecimal literal. Here it is part of one: PREPARE takes a statement from a variable,
 which CONCAT makes of plain ASCII in quotes and of all other bytes in hexadecimal. The variable is a byte

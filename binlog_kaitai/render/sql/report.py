@@ -1,4 +1,4 @@
-"""What a script leaves out, told as comments in it and as warnings."""
+"""What a script leaves out, as comments in the script and as warnings."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class RowStatements:
         """The table as it is today, if that is asked for; says once what is different."""
         if self._options.today is None:
             return None
-        fitted = self._options.today.fit(table.schema)
+        fitted = self._options.today.match(table.schema)
         if fitted is None:
             notes = [f"{table.schema.full_name} is not in the --for-table file; its logged columns are used"]
         else:

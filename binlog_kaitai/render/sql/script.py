@@ -1,4 +1,4 @@
-"""A log as a script of statements: its transactions in order, or taken back from the last one on.
+"""A log as an SQL script: its transactions in order or, to undo them, in reverse order.
 
 Strategy
 --------

@@ -1,4 +1,4 @@
-"""What of a log the script is to do, and how."""
+"""The options of a script."""
 
 from __future__ import annotations
 

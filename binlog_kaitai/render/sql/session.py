@@ -1,4 +1,4 @@
-"""The settings that statements need: those of the script itself, and those of a statement of the log.
+"""The settings that statements need: those of the script, and those of each logged statement.
 
 What a statement of the log ran with is set before it and taken back after it, so that each stands for itself.
 The statement is printed as it is if no client misreads it (`client`), else prepared from a string

@@ -1,4 +1,4 @@
-"""The script of some logs, for programs."""
+"""The SQL script of logs, for programs."""
 
 from __future__ import annotations
 

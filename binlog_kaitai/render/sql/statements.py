@@ -1,4 +1,4 @@
-"""Statements that make changes again, or take them back, many at a time.
+"""Statements that repeat or undo changes, many at a time.
 
 Rules
 -----

@@ -1,4 +1,4 @@
-"""Tables as they are today, for changes that were logged when they had other columns.
+"""Adapts changes to the current definitions of their tables.
 
 Rules
 -----
@@ -63,7 +63,7 @@ class Today:
         if not store.given:
             raise UsageError("the --for-table file has no valid CREATE TABLE statement")
 
-    def fit(self, schema: Schema) -> Fitted | None:
+    def match(self, schema: Schema) -> Fitted | None:
         """The columns of a logged table as they are today; None for a table that is not in the file.
 
         Raises
@@ -118,7 +118,7 @@ def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> It
         offsets = others.get(around, [])
         if len(offsets) == len(indexes):
             pairs = zip(indexes, offsets, strict=True)
-            yield from ((index, place) for index, place in pairs if _fits(logged[index], today[place]))
+            yield from ((index, place) for index, place in pairs if _matches(logged[index], today[place]))
 
 
 def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list[int]]:
@@ -136,7 +136,7 @@ def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list
     return found
 
 
-def _fits(logged: Column, today: ColumnDefinition) -> bool:
+def _matches(logged: Column, today: ColumnDefinition) -> bool:
     """Whether two columns may be the same one under two names."""
     stored = sql_type(today.base_type).stored
     is_same_sign = None in (logged.is_unsigned, today.is_unsigned) or logged.is_unsigned == today.is_unsigned

@@ -1,4 +1,4 @@
-"""Tables with MariaDB's system versioning: which changes are of rows as they are, and which of history.
+"""Tables with MariaDB's system versioning: distinguishes changes of current rows from those of history rows.
 
 A row that is true now ends at the largest time, or number of a transaction, that there is. The server logs
 what it does to history as well: a DELETE as an update of the row's end, and with an UPDATE the old row as an

@@ -67,10 +67,10 @@ def has_pieces(block: Block) -> bool:
 def _left_out(selection: Selection, block: Block, kind: int) -> Any:
     """Whether each transaction whose GTID event has this type is left out; None if the reader must decide."""
     stated = Stated.of(block, kind)
-    if not stated.fits.all():
+    if not stated.matches.all():
         return None
     included, excluded = selection.options.include_gtids, selection.options.exclude_gtids
-    found = np.zeros(len(stated.fits), dtype=np.bool_)
+    found = np.zeros(len(stated.matches), dtype=np.bool_)
     if excluded is not None:
         found |= _held(excluded, stated)
     if included is not None:
@@ -80,7 +80,7 @@ def _left_out(selection: Selection, block: Block, kind: int) -> Any:
 
 def _held(gtids: GtidSet, stated: Stated) -> Any:
     """Whether a set contains the GTIDs."""
-    held = np.zeros(len(stated.fits), dtype=np.bool_)
+    held = np.zeros(len(stated.matches), dtype=np.bool_)
     by_source = dict(gtids.items())
     for code, source in enumerate(stated.sources):
         if source not in by_source:
@@ -102,7 +102,7 @@ def _ends(block: Block) -> Any:
         if not len(rows):
             continue
         if kind == EventType.query_event:
-            if "query" not in body or not np.all(body.fits):
+            if "query" not in body or not np.all(body.matches):
                 return None
             starts, lengths = body.ranges("query")
             rows = rows[(lengths > 0) & _ENDS[block.data[np.where(lengths > 0, starts, 0)]]]

@@ -150,8 +150,8 @@ class Columns:
         clean &= lengths > 0
         for row in np.flatnonzero(~clean).tolist():
             text = field.make(bytes(data[starts[row] : starts[row] + lengths[row]]))
-            place, lengths[row] = self.pool.place(text)
-            starts[row] = -place - 1
+            offset, lengths[row] = self.pool.add(text)
+            starts[row] = -offset - 1
         codes = clean.astype(np.int64)
         front, end = (self.pool.choice(codes, [b"", text]) for text in (field.front, b"\n"))
         return front, Column(BYTES, starts, lengths), end

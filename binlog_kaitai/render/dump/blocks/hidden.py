@@ -57,7 +57,7 @@ class Hidden:
         for kind in ROWS_TYPES.intersection(self._block.kinds):
             rows, body = self._block.rows_of(kind), self._block.body(kind)
             shown = ~self._is_hidden[rows]
-            if not np.broadcast_to(body.fits, len(rows))[shown].all():
+            if not np.broadcast_to(body.matches, len(rows))[shown].all():
                 return True
             wanted = body.numbers(_ID).astype(np.int64)[shown]
             found = newest_before(ids, self._events, rows[shown], wanted, len(self._block) + 2)

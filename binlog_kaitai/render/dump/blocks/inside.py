@@ -135,8 +135,8 @@ def unpacked_size(block: Block) -> int:
     """The declared uncompressed size of a block's payloads, in bytes."""
     rows = block.rows_of(EventType.transaction_payload_event)
     headers = payload_headers(block, rows)
-    size = int(headers.uncompressed_sizes[headers.fits].sum())
-    for row in rows[~headers.fits].tolist():
+    size = int(headers.uncompressed_sizes[headers.matches].sum())
+    for row in rows[~headers.matches].tolist():
         try:
             size += declared_size(block.event(row).body)
         except BinlogError:

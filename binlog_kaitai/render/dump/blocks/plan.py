@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a
 #: statement, the text around its base64, the base64, the rows and their count, and a job after which
 #: everything may be written.
-NOW_PHASE, HEAD_PHASE, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _PHASES = range(9)
+NOW_PHASE, HEADER_PHASE, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _PHASES = range(9)
 
 
 class JobList(NamedTuple):
@@ -97,7 +97,7 @@ class Plan:
         parts = [(NOW_PHASE, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
         if split >= 0:
             own = np.array([split])
-            parts.append((HEAD_PHASE, own, own, COPY, first_lines[own], stops[own], safe[own]))
+            parts.append((HEADER_PHASE, own, own, COPY, first_lines[own], stops[own], safe[own]))
         if len(members):
             parts.append(
                 (BODY_PHASE, end_of[members], members, BASE64, bodies[0][members], bodies[1][members], 0)

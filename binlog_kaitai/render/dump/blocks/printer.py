@@ -26,7 +26,7 @@ from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
 from binlog_kaitai.render.dump.blocks.plan import (
     BODY_PHASE,
-    HEAD_PHASE,
+    HEADER_PHASE,
     NOW_PHASE,
     ROWS_PHASE,
     Acts,
@@ -191,7 +191,7 @@ class BlockPrinter:
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
         plan = Plan(acts, texts, (starts, starts + sizes), images, split)
         # Text written before the waiting text, text up to the end of an open statement, and more.
-        middle = (split, HEAD_PHASE) if split >= 0 else (0, NOW_PHASE)
+        middle = (split, HEADER_PHASE) if split >= 0 else (0, NOW_PHASE)
         last = (closing, BODY_PHASE - 1) if closing >= 0 else middle
         written = begin
         try:

@@ -67,12 +67,20 @@ class Renamed:
             return
         starts, lengths = body.ranges("schema_name")
         lengths_at = body.positions(_LENGTHS[kind])
-        columns = (events, block.starts[events], block.sizes[events], lengths_at, starts, lengths, body.fits)
+        columns = (
+            events,
+            block.starts[events],
+            block.sizes[events],
+            lengths_at,
+            starts,
+            lengths,
+            body.matches,
+        )
         view, is_kept = view_of(block.data), kind == EventType.table_map_event or self._keeps_all
-        for event, at, size, length_at, start, length, fits in zip(
+        for event, at, size, length_at, start, length, matches in zip(
             *(values.tolist() for values in columns), strict=True
         ):
-            new = names.get(bytes(view[start : start + length])) if fits else None
+            new = names.get(bytes(view[start : start + length])) if matches else None
             if new is None:
                 continue
             raw = bytes(view[at : at + size])

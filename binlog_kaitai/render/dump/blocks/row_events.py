@@ -87,17 +87,17 @@ class RowsEvents:
         order = np.argsort(joined[0], kind="stable")
         self.events, self.ids, self.begins, self.starts, self.ends = (values[order] for values in joined)
         self.rows_headers: list[RowsHeader] = []
-        self.head_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
+        self.rows_header_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
 
     def _part(self, kind: int) -> tuple[Any, ...] | None:
         block = self.lines.block
         body = block.body(kind)
         if "images" not in body:
             return None
-        fits = np.broadcast_to(body.fits & (body.pos == body.size), len(block.rows_of(kind)))
-        events = block.rows_of(kind)[fits]
-        starts, lengths = (values[fits] for values in body.ranges("images"))
-        ids = body.numbers(_ID)[fits].astype(np.int64)
+        matches = np.broadcast_to(body.matches & (body.pos == body.size), len(block.rows_of(kind)))
+        events = block.rows_of(kind)[matches]
+        starts, lengths = (values[matches] for values in body.ranges("images"))
+        ids = body.numbers(_ID)[matches].astype(np.int64)
         return events, ids, block.starts[events] + block.header_length, starts, starts + lengths
 
     def find(
@@ -141,14 +141,16 @@ class RowsEvents:
         key = (begins * (len(choices) + 1) + table_of + 1) * 256 + block.types[self.events]
         first, which = distinct(key)
         known: dict[int, int] = {}
-        head_of, program_of = [], []
+        rows_header_of, program_of = [], []
         for index in first.tolist():
-            head, program = self._program(programs, index, choices, int(table_of[index]), printer)
-            head_of.append(-1 if head is None else known.setdefault(id(head), len(known)))
+            rows_header, program = self._program(programs, index, choices, int(table_of[index]), printer)
+            rows_header_of.append(
+                -1 if rows_header is None else known.setdefault(id(rows_header), len(known))
+            )
             program_of.append(program)
-            if head is not None and len(known) > len(self.rows_headers):
-                self.rows_headers.append(head)
-        self.head_of = np.array(head_of, dtype=np.int64)[which]
+            if rows_header is not None and len(known) > len(self.rows_headers):
+                self.rows_headers.append(rows_header)
+        self.rows_header_of = np.array(rows_header_of, dtype=np.int64)[which]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
 
     def _program(
@@ -158,13 +160,13 @@ class RowsEvents:
         if body is None or content is None:
             return None, -1
         try:
-            head = printer.rows_headers.of(self.lines.block.event(int(self.events[index]), body))
+            rows_header = printer.rows_headers.of(self.lines.block.event(int(self.events[index]), body))
         except BinlogError:
             return None, -1
-        if head is None:
+        if rows_header is None:
             return None, -1
-        program = programs.number_of(head, body, content, printer.new_name(body))
-        return (head, program) if program >= 0 else (None, -1)
+        program = programs.number_of(rows_header, body, content, printer.new_name(body))
+        return (rows_header, program) if program >= 0 else (None, -1)
 
 
 def closed_before(block: Block, scopes: Ints) -> Any:

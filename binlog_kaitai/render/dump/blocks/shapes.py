@@ -35,7 +35,7 @@ _GTID_FLAGS = ("has_commit_id", "is_ddl", "is_transactional", "has_waited", "is_
 class Found(NamedTuple):
     """Which events of a type have a shape, and the numbers that make up the shape."""
 
-    fits: Any
+    matches: Any
     keys: tuple[Any, ...] = ()
 
 
@@ -71,11 +71,11 @@ class Shapes:
             found = self._of_kind(kind, events)
             if found is None:
                 continue
-            fits = np.flatnonzero(found.fits & ~is_passed[events])
-            if len(fits):
-                keys = (key[fits] for key in (self._flags[events], *found.keys))
+            matches = np.flatnonzero(found.matches & ~is_passed[events])
+            if len(matches):
+                keys = (key[matches] for key in (self._flags[events], *found.keys))
                 first, which = distinct(_joined(keys))
-                self.numbers[events[fits]] = self.count + which
+                self.numbers[events[matches]] = self.count + which
                 self.count += len(first)
         self.numbers[block.checksums == BAD] = -1
         self.alone = self.numbers
@@ -89,9 +89,9 @@ class Shapes:
             number_of = np.full(len(self._lines.block), -1, dtype=np.int64)
             number_of[self._rows.events] = np.arange(len(self._rows.events))
             number = number_of[events]
-            keys = self._rows.head_of, self._rows.program_of
-            head, program = (np.append(key, -1)[number] for key in keys)
-            return Found(program >= 0, (head, program))
+            keys = self._rows.rows_header_of, self._rows.program_of
+            rows_header, program = (np.append(key, -1)[number] for key in keys)
+            return Found(program >= 0, (rows_header, program))
         body, shape = self._lines.block.body(kind), _SHAPES.get(kind)
         return None if shape is None else shape(self, events, body)
 
@@ -113,14 +113,14 @@ class Shapes:
             return None
         starts, lengths = body.ranges("uuid")
         source = group_ranges(self._lines.block.data, starts, starts + lengths)
-        return Found(found.fits, (*found.keys, source))
+        return Found(found.matches, (*found.keys, source))
 
     def _tagged_gtid(self, events: Any, body: Any) -> Found | None:
         found = self._gtid(events, body)
         if found is None:
             return None
         tagged = TaggedGtids.of(self._lines.block)
-        return Found(found.fits & tagged.fits, (*found.keys, tagged.codes))
+        return Found(found.matches & tagged.matches, (*found.keys, tagged.codes))
 
     def _mariadb_gtid(self, events: Ints, body: Gathered) -> Found:
         count = len(events)
@@ -141,8 +141,8 @@ class Shapes:
         is_specific = _spread(block.header_of(events)["is_thread_specific"], len(events))
         thread = np.where(is_specific, body.numbers("thread_id").astype(np.int64), 0)
         meaning = meanings(block.data, *body.ranges("query"))
-        fits = _reached(events, body) & (templates >= 0)
-        return Found(fits, (templates, micros > 0, schema, thread, meaning))
+        matches = _reached(events, body) & (templates >= 0)
+        return Found(matches, (templates, micros > 0, schema, thread, meaning))
 
     def _table_map(self, events: Ints, body: Gathered) -> Found:
         which = np.full(len(self._lines.block), -1, dtype=np.int64)
@@ -153,7 +153,7 @@ class Shapes:
         """Payloads whose events follow in the block."""
         if self._lines.inside is None:
             return None
-        return Found(payload_headers(self._lines.block, events).fits)
+        return Found(payload_headers(self._lines.block, events).matches)
 
 
 _SHAPES: dict[int, Callable[[Shapes, Any, Any], Found | None]] = {
@@ -172,7 +172,7 @@ _SHAPES: dict[int, Callable[[Shapes, Any, Any], Found | None]] = {
 
 def _reached(events: Ints, body: Gathered) -> Any:
     """Which events their record layout covers to the end."""
-    return np.broadcast_to(body.fits & (body.pos == body.size), len(events))
+    return np.broadcast_to(body.matches & (body.pos == body.size), len(events))
 
 
 def _spread(values: Any, count: int) -> Any:

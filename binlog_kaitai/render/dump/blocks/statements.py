@@ -61,11 +61,11 @@ class Templates:
         """For each statement, the template (-1 for none), the microseconds, and the transaction number."""
         if sum(map(len, self._known.values())) >= _MOST:
             self._known.clear()
-        data, fits, (starts, lengths) = block.data, body.fits, body.ranges("status_vars")
-        template_of, fractions, xids = (np.full(len(fits), -1, dtype=np.int64) for _ in range(3))
+        data, matches, (starts, lengths) = block.data, body.matches, body.ranges("status_vars")
+        template_of, fractions, xids = (np.full(len(matches), -1, dtype=np.int64) for _ in range(3))
         new = 0
-        for length in np.flatnonzero(np.bincount(lengths[fits])).tolist():
-            rows = np.flatnonzero(fits & (lengths == length))
+        for length in np.flatnonzero(np.bincount(lengths[matches])).tolist():
+            rows = np.flatnonzero(matches & (lengths == length))
             if length > _LONGEST:
                 continue
             known = self._known.setdefault(length, [])

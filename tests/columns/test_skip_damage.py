@@ -66,8 +66,8 @@ def place(row: Row) -> int:
     return int(row["position"] if "position" in row else row["_position"])
 
 
-def comparable(rows: list[Row], tells_names: bool) -> list[Row]:
-    left_out = (*OF_GTID, *(() if tells_names else ("before", "after")))
+def comparable(rows: list[Row], has_names: bool) -> list[Row]:
+    left_out = (*OF_GTID, *(() if has_names else ("before", "after")))
     return [{key: value for key, value in row.items() if key not in left_out} for row in rows]
 
 
@@ -86,7 +86,7 @@ def test_rows_outside_of_the_damage_are_those_of_the_whole_log(
     tmp_path: Path, server: str, name: str, view: str
 ) -> None:
     log, rng = many(server, name), random.Random(name + view)
-    tells_names = name == "types_metadata"  # else a statement that is damaged costs names
+    has_names = name == "types_metadata"  # else a statement that is damaged costs names
     path = log.write(tmp_path / "binlog.000001")
     whole = [row for batch in WHOLE[view](str(path)) for row in batch.to_pylist()]
     for _ in range(rounds(6, 1)):
@@ -99,7 +99,7 @@ def test_rows_outside_of_the_damage_are_those_of_the_whole_log(
         lost = [(one.start, min(one.stop, len(data))) for one in damages]
         assert any(start <= at < stop for start, stop in lost)
         kept = [row for row in whole if not any(start <= place(row) < stop for start, stop in lost)]
-        assert comparable(found, tells_names) == comparable(kept, tells_names)
+        assert comparable(found, has_names) == comparable(kept, has_names)
         for one, other in zip(found, kept, strict=True):
             assert all(one[key] in (other[key], None) for key in OF_GTID[:2] if key in one)
         for size in (900, 2500):
