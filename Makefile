@@ -9,8 +9,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
-WITHOUT_OTHERS = not server and not browser and not cluster and not delta and not iceberg
+WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and not iceberg
+VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,stream pipeline catalog read damage errors))
 FUZZ_ARGS ?=
+# Delta and Iceberg have jars for the first; the newest one is in .venv.
+LAKES_SPARK := 4.1
+OTHER_SPARKS := 4.1 4.2
 LANGUAGES ?=
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --durations 20
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
@@ -21,7 +25,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without bytecode, each process that the tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-all test-servers test-cluster test-browser test-languages test-seeded check fuzz generate docs vectors webide bench kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-seeded check fuzz generate docs vectors webide bench kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -60,6 +64,18 @@ test-servers: kernels ## tests against real servers, started on this machine
 test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on this machine; packages come from PyPI
 	@tools/need_java.sh
 	$(PYTEST) -m cluster $(PYTEST_ARGS)
+
+test-lakes: kernels ## tests with Delta and Iceberg, on the PySpark they are made for; packages come from PyPI and Maven
+	@tools/need_java.sh
+	@tools/need_spark.sh $(BIN)/python $(LAKES_SPARK) build/spark-lakes 'pyiceberg[sql-sqlite]>=0.12'
+	PYTHONPATH=$(CURDIR)/build/spark-lakes $(PYTEST) -m "lakes or iceberg" $(PYTEST_ARGS)
+
+test-spark-versions: kernels ## some tests of the Spark source on older versions of PySpark; packages come from PyPI
+	@tools/need_java.sh
+	for version in $(OTHER_SPARKS); do \
+		tools/need_spark.sh $(BIN)/python $$version build/spark-$$version && \
+		PYTHONPATH=$(CURDIR)/build/spark-$$version $(PYTEST) $(PYTEST_ARGS) $(VERSION_TESTS) || exit 1; \
+	done
 
 test-browser: setup ## tests in a headless browser; skipped if there is none
 	@tools/need_browser.sh || echo "the browser tests are skipped" >&2

@@ -1,7 +1,8 @@
 """The step of the build that compiles the kernels: a wheel has machine code for one kind of machine.
 
 `BINLOG_KAITAI_MACHINE` names another one (x86_64 or aarch64, with Linux), and has the wheel run on all
-distributions with a glibc that is not older than `tools.kernels.linking.GLIBC`.
+distributions with a glibc that is not older than `tools.kernels.linking.GLIBC`. With
+`BINLOG_KAITAI_LEVEL=native` the code is for processors like this one only, which takes half the time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MACHINE = "BINLOG_KAITAI_MACHINE"
+LEVEL = "BINLOG_KAITAI_LEVEL"
 KERNELS = "binlog_kaitai/columns/kernel"
 
 
@@ -70,10 +72,13 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         from binlog_kaitai.columns.kernel.signatures import SIGNATURES
         from tools.kernels.build import BuildError, build
         from tools.kernels.linking import GLIBC, needed_glibc
+        from tools.kernels.targets import own_level
 
         machine = os.environ.get(MACHINE, "")
         library = self._folder() / f"libkernels{machine}.so"
-        build(library, SIGNATURES, machine=machine, is_in_place=False)
+        is_native = os.environ.get(LEVEL) == "native" and not machine
+        levels: dict[str, Any] = {"levels": [own_level()]} if is_native else {}
+        build(library, SIGNATURES, machine=machine, is_in_place=False, **levels)
         platform = sysconfig.get_platform()
         if machine:
             platform = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"

@@ -24,6 +24,7 @@ _FOLDERS = {
     "spark": ("tests/spark", "tests/servers"),
     "server": ("tests/servers",),
     "cluster": ("tests/cluster",),
+    "lakes": ("tests/lakes",),
     "browser": ("tests/browser",),
 }
 
@@ -35,7 +36,7 @@ class SharedStarts(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         path = PurePosixPath(nodeid.split("::")[0])
         match path.parts[:2]:
-            case ("tests", "spark" | "cluster" | "browser"):
+            case ("tests", "spark" | "cluster" | "lakes" | "browser"):
                 return str(path.parent)
             case ("tests", "servers"):
                 return str(path)

@@ -21,7 +21,7 @@ from binlog_kaitai.lake import FORMATS, VIEWS
 if TYPE_CHECKING:
     from binlog_kaitai.spark.pipeline import Pipeline
 
-_NEEDED = 'requires PySpark 4.2 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
+_NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
 
 #: What a worker's error says, in the midst of Spark's own words.
 _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")

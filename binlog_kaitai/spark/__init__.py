@@ -18,6 +18,7 @@ skipping   logs that a filter leaves out by their headers
 rows       what a task does with a split
 batch      partitions, and their reading
 stream     following logs: offsets, limits, partitions
+limits     how Spark says how much a batch may read
 stream_views, stream_options
            the views as streams, and what they may be told
 pipeline   logs into a lake, each transaction once
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = ["latest", "read", "register", "write_parquet"]
 
-_NEEDED = 'PySpark 4.2 or newer is needed: pip install "binlog-kaitai[spark]"'
+_NEEDED = 'PySpark 4.1 or newer is needed: pip install "binlog-kaitai[spark]"'
 
 
 def __getattr__(name: str) -> Any:
@@ -78,13 +79,13 @@ def register(spark: SparkSession) -> None:
     Raises
     ------
     ImportError
-        PySpark is missing, or older than 4.2.
+        PySpark is missing, or older than 4.1.
     """
     try:
         import pyspark
     except ImportError as error:
         raise ImportError(_NEEDED) from error
-    if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < (4, 2):
+    if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < (4, 1):
         raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
     from binlog_kaitai.spark.source import BinlogDataSource
 

@@ -47,7 +47,8 @@ def check_format(spark: SparkSession, name: str) -> None:
             loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
             loader.loadClass(_SETTINGS["spark.sql.extensions"])
         except Exception as error:
-            needed = "--conf spark.jars.packages=io.delta:delta-spark_2.13:VERSION, the one for this Spark"
+            own = ".".join(spark.version.split(".")[:2])
+            needed = f"--conf spark.jars.packages=io.delta:delta-spark_{own}_2.13:VERSION"
             raise UsageError(f"Spark has no Delta; add {needed} ({spark.version})") from error
 
 

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.following import Span
+from binlog_kaitai.following import Follower, Span
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.spark import register_source
+from binlog_kaitai.spark import limits, register_source
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
 if TYPE_CHECKING:
@@ -154,6 +157,13 @@ def _gtids(span: Span) -> dict[str, str | None]:
     return {"include_gtids": span.include or None, "exclude_gtids": span.exclude or None}
 
 
+def _stop_at_end(query: StreamingQuery) -> None:
+    """What ``Trigger.AvailableNow`` does; with Spark 4.1 that would be one batch without limits."""
+    with suppress(PySparkException):  # whoever waits for the end of the query gets it
+        query.processAllAvailable()
+    query.stop()
+
+
 @dataclass
 class Pipeline:
     """One run of a job; raises `UsageError` where a package that its format needs is missing.
@@ -197,13 +207,20 @@ class Pipeline:
         register_source(spark, LakeDataSource)
         context = getattr(spark, "_sc", None)  # a client of Spark Connect has none
         at_once = context.defaultParallelism if context else 1
-        job = replace(self.job, following=replace(self.job.following, at_once=at_once))
+        following = replace(self.job.following, at_once=at_once, limits_first_batch=True)
+        ends_itself = interval is None and not limits.ASKED_BY_SPARK
+        if ends_itself:
+            following = replace(following, until=Follower(following.paths).end())
+        job = replace(self.job, following=following)
         stream = spark.readStream.format(_FORMAT).option("job", job.as_json()).load()
         writer = stream.writeStream.foreachBatch(self._take)
         writer = writer.option("checkpointLocation", str(self.lake.checkpoint.absolute()))
-        if interval is None:
+        if interval is None and not ends_itself:
             return writer.trigger(availableNow=True).start()
-        return writer.trigger(processingTime=interval).start()
+        query = writer.trigger(processingTime=interval or "0 seconds").start()
+        if ends_itself:
+            Thread(target=_stop_at_end, args=(query,), daemon=True).start()
+        return query
 
     def close(self) -> None:
         self.lake.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -20,6 +21,9 @@ _WIDER = {
     pa.large_string(): pa.string(),
     pa.large_binary(): pa.binary(),
 }
+
+#: The zone of Spark's timestamps in Arrow; Spark 4.1 knows no other.
+_ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 
 #: Spark's longest decimal number.
 _MAX_PRECISION = 38
@@ -62,7 +66,7 @@ def with_corrupt_column(schema: StructType, name: str) -> StructType:
 
 def arrow_schema(columns: StructType) -> pa.Schema:
     """The Arrow columns that Spark takes for its type; it accepts no others, however alike."""
-    return to_arrow_schema(columns, timezone="UTC")
+    return to_arrow_schema(columns, **_ZONE)
 
 
 def check_columns(wanted: StructType, available: StructType) -> None:

@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxBytes,
-    ReadMaxFiles,
-    SupportsTriggerAvailableNow,
-)
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.spark.interpreter import spare_modules
+from binlog_kaitai.spark.limits import (
+    ASKED_BY_SPARK,
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxFiles,
+    SupportsTriggerAvailableNow,
+)
 
 if TYPE_CHECKING:
     from binlog_kaitai.spark.spooling import QuerySpool
@@ -69,6 +70,11 @@ class Following:
         One of `binlog_kaitai.spark.reader_options.MODES`.
     server : str or None
         The URL of a running server; `paths` is then the directory of its spool.
+    until : (str, int) or None
+        Where the last batch ends, as `Follower.end` gives it; for Spark 4.1, which does not ask for it.
+    limits_first_batch : bool
+        With Spark 4.1 the first batch of a run may be the only one, that of ``Trigger.AvailableNow``. So it
+        takes all that there is, unless this is set.
     """
 
     paths: tuple[str, ...]
@@ -81,6 +87,8 @@ class Following:
     at_once: int = 1
     mode: str = "FAILFAST"
     server: str | None = None
+    until: tuple[str, int] | None = None
+    limits_first_batch: bool = False
 
 
 class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -94,9 +102,14 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: Following, *, follows_definitions: bool) -> None:
         self._options = options
-        self._until: tuple[str, int] | None = None
+        self._until = options.until
+        self._initial: dict[str, Any] | None = None
+        self._planned_end: dict[str, Any] | None = None
+        self._is_limited = options.limits_first_batch
         self._spool: QuerySpool | None = None
         if options.server is not None:
+            if not ASKED_BY_SPARK:
+                raise UsageError("a stream from a server requires PySpark 4.2 or newer")
             from binlog_kaitai.spark.spooling import QuerySpool
 
             self._spool = QuerySpool(options.server, options.paths[0], options.starting)
@@ -111,6 +124,13 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        if ASKED_BY_SPARK:
+            return self._first_offset()
+        if self._initial is None:  # Spark 4.1 asks for the end of the first batch before its start
+            self._initial = self._first_offset()
+        return self._initial
+
+    def _first_offset(self) -> dict[str, Any]:
         starting: str | Mapping[str, Any] = self._options.starting
         added = {}
         if self._spool is not None:
@@ -132,7 +152,9 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         else:
             self._until = self._follower.end()
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+    def latestOffset(  # noqa: N802
+        self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
+    ) -> dict[str, Any]:
         """The end of the next batch; `start` where nothing is new.
 
         Raises
@@ -140,6 +162,10 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         SourceError
             The logs do not go on where the last batch ended.
         """
+        if start is None:  # Spark 4.1: the batch begins where the last one ended
+            limit = self.getDefaultReadLimit() if self._is_limited else ReadAllAvailable()
+            self._is_limited = True
+            start = self._planned_end or self.initialOffset()
         size = files = None
         match limit:
             case ReadMaxBytes():
@@ -173,6 +199,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """
         if self._spool is not None:
             self._spool.resume(start)
+        self._planned_end = end  # Spark 4.1 calls this before it asks for the next end, also after a restart
         spans = self._follower.spans(_parse(start)[0], _parse(end)[0])
         return [SpanPartition(number, span) for number, span in enumerate(spans)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,10 +20,11 @@ from tools.bench.make_log import shape_of, write
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel of this checkout, for pip to find."""
+    """A folder with the wheel of this checkout, for this processor alone, for pip to find."""
     folder = tmp_path_factory.mktemp("wheels")
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, "."], cwd=ROOT, check=True)
+    variables = {**os.environ, "BINLOG_KAITAI_LEVEL": "native"}
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, "."], cwd=ROOT, env=variables, check=True)
     return folder
 
 

@@ -31,6 +31,7 @@ WHOLE = {
     "languages.md": "programs in other languages, which tools/conformance builds and runs",
     "live.md": "asks a running server; tests/servers/test_fetch.py does the same",
     "spark.md": "needs a Spark session; tests/spark runs the same calls",
+    "spark-merge.md": "needs a Spark with Delta and Iceberg; tests/lakes runs it",
 }
 
 #: Commands that do not run here, by a pattern.

@@ -19,6 +19,8 @@ TARGETS = {
     "test-servers",
     "test-browser",
     "test-cluster",
+    "test-lakes",
+    "test-spark-versions",
     "generate",
     "kernels",
     "wheel",
@@ -51,7 +53,14 @@ def test_every_target_is_phony_and_has_a_rule(makefile: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["tools/setup_venv.sh", "tools/need_java.sh", "tools/need_browser.sh", ".ci/run"]
+    "script",
+    [
+        "tools/setup_venv.sh",
+        "tools/need_java.sh",
+        "tools/need_browser.sh",
+        "tools/need_spark.sh",
+        ".ci/run",
+    ],
 )
 def test_scripts_can_be_run(script: str) -> None:
     path = ROOT / script

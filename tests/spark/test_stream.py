@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pytest
@@ -14,7 +15,10 @@ from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.spark.limits import ASKED_BY_SPARK
+from binlog_kaitai.spark.source import BinlogDataSource
 from binlog_kaitai.spark.stream_options import parse_stream
+from binlog_kaitai.spark.stream_views import BinlogStreamReader
 from tests.corpus_files import CORPUS
 from tests.extent import sample
 from tests.follow.logs import ROTATED, grow
@@ -51,7 +55,7 @@ def test_a_stream_has_the_rows_of_a_batch(spark: SparkSession, view: str, tmp_pa
     reader = spark.read.format("binlog").options(**options)
     expected = rows([reader.load(str(source)).toArrow()])
     batches = stream(spark, source, tmp_path, maxBytesPerTrigger=6000, splitSize=2000, **options)
-    assert len(batches) > 1
+    assert len(batches) > 1 or not ASKED_BY_SPARK
     assert rows(batches) == expected
 
 
@@ -70,7 +74,7 @@ def test_a_stream_goes_on_from_its_checkpoint(spark: SparkSession, tmp_path: Pat
     for path in ROTATED[1:]:
         shutil.copy(path, logs)
     second = stream(spark, logs, checkpoint, maxFilesPerTrigger=2)
-    assert len(second) == 2
+    assert len(second) == (2 if ASKED_BY_SPARK else 1)
     assert rows(first + second, "position", "gtid") == sum(whole, Counter())
 
 
@@ -178,3 +182,34 @@ def test_options_of_a_stream() -> None:
     assert (following.max_bytes, following.max_files) == (64 << 20, None)
     assert (following.starting, following.fails_on_data_loss) == ("latest", True)
     assert following.split_size == 1 << 20
+
+
+def test_limits_where_spark_has_none() -> None:
+    """Spark 4.1 asks for the end of a batch and says neither from where nor how much; the first one of a run
+    may be that of Trigger.AvailableNow.
+    """
+    given = {"path": str(ROTATED[0].parent), "view": "transactions", "maxBytesPerTrigger": "6000"}
+    data_source = BinlogDataSource(given)
+
+    def ends(reader: Any, start: dict[str, Any]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while (end := reader.latestOffset()) != start:
+            reader.partitions(start, end)
+            found.append(end)
+            start = end
+        return found
+
+    first = cast(BinlogStreamReader, data_source.streamReader(data_source.schema()))
+    start = first.initialOffset()
+    (whole,) = ends(first, start)
+
+    again = data_source.streamReader(data_source.schema())
+    assert again.partitions(whole, whole) == []  # so Spark begins after a restart
+    assert ends(again, whole) == []
+
+    options, following = parse_stream(given)
+    following = replace(following, limits_first_batch=True)
+    limited = BinlogStreamReader(options, following, first._schema)
+    steps = ends(limited, start)
+    assert len(steps) > 1
+    assert steps[-1] == whole

@@ -1,0 +1,48 @@
+"""A local Spark with Delta and Iceberg, set up as docs/spark-merge.md has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.lakes.recipes import block
+from tests.spark.conftest import JAVA
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from binlog_kaitai.spark import register
+    from binlog_kaitai.spark.session import session
+
+    settings = documented(tmp_path_factory.mktemp("lake")) | {
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": JAVA,
+        "spark.sql.shuffle.partitions": "1",
+        # To compile large plans takes longer than to run them on few rows.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+    }
+    made = session("local[2]", [f"{name}={value}" for name, value in settings.items()])
+    register(made)
+    yield made
+    made.stop()
+
+
+def documented(lake: Path) -> dict[str, str]:
+    """The settings of the document, with another folder of the lake."""
+    names: dict[str, object] = {}
+    text = block("SparkSession.builder").replace("/mnt/lake", str(lake))
+    before, _, builder = text.partition("spark = (")
+    exec(re.sub(r"^(from|import) .*$", "", before, flags=re.MULTILINE), names)
+    found = re.findall(r'\.config\("([\w.]+)", (.+)\)\n', builder)
+    return {name: str(eval(value, names)) for name, value in found}

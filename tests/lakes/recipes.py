@@ -1,0 +1,54 @@
+"""The recipes of docs/spark-merge.md, and what the server says is in the tables that they fill."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.corpus_files import CORPUS, Case
+from tests.rows.truth import OracleTable
+from tests.spark.oracle import server_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ROOT = Path(__file__).parents[2]
+
+#: Logs of a workload that moves keys, deletes, alters, renames and truncates.
+WORKLOAD = CORPUS / "mysql-9.7/workload"
+
+#: The columns of its table at the end, as Spark has them.
+COLUMNS = "id BIGINT, customer INT, status STRING, total DECIMAL(12, 2), remark STRING, weight DOUBLE"
+
+
+def block(words: str) -> str:
+    """The one block of Python in the document that has some words."""
+    text = (ROOT / "docs/spark-merge.md").read_text()
+    (found,) = (one for one in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if words in one)
+    return str(found)
+
+
+def recipe(words: str, names: dict[str, str]) -> str:
+    """A block with other names than the document's."""
+    text = block(words)
+    for written, here in names.items():
+        assert written in text
+        text = text.replace(written, here)
+    return text
+
+
+def of_server(table: str, folder: Path = WORKLOAD) -> Counter[tuple[str | None, ...]]:
+    """The rows that the server had at the end."""
+    (found,) = (one for one in map(OracleTable.of, Case(folder).tables()) if one.name[1] == table)
+    return Counter(found.rows)
+
+
+def of_lake(frame: DataFrame, table: str, folder: Path = WORKLOAD) -> Counter[tuple[str | None, ...]]:
+    """The rows of a table in the lake, as the server writes them."""
+    (oracle,) = (one for one in map(OracleTable.of, Case(folder).tables()) if one.name[1] == table)
+    names = [column.name for column in oracle.columns]
+    assert sorted(frame.columns) == sorted(names)
+    rows: list[Any] = frame.select(*names).collect()
+    return Counter(tuple(map(server_text, row, oracle.columns)) for row in rows)
