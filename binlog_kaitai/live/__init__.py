@@ -6,10 +6,12 @@ causes       what a server's refusal means, and whether another try may help
 requests     the messages that a replica sends, as bytes
 session      a connection that asks for a log
 wire         the packets of a connection, as they come
+packet_kernels  joins the payloads of many packets
 packets      the stream of packets → the bytes of one log after another
 state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
 packing      closed logs, compressed
+gap          explains what is lost when a server has purged logs
 fetching     archive and server together: resume, reconnect, follow
 api          the function that programs, and the command line, call
 lag          what a server has and an archive lacks

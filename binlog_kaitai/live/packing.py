@@ -7,6 +7,7 @@ whose compressed file is there already was left by a process that was killed in 
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import zstandard
 
+from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.errors import writing_to
 
 SUFFIX = ".zst"
@@ -21,8 +23,9 @@ SUFFIX = ".zst"
 #: Bytes of a log in a frame: as much is decompressed at least to read an event.
 _FRAME = 1 << 20
 
-# A list of the fields of `formats/packed/zstd_seek_table.ksy`; tests read it back by the grammar.
-_SKIPPED, _TABLE = (0x184D2A5E).to_bytes(4, "little"), (0x8F92EAB1).to_bytes(4, "little")
+# The fields of `formats/packed/zstd_seek_table.ksy` in their order; tests read them back by the grammar.
+_TABLE = sizes.ZstdSeekTable
+_WIDTH = _TABLE.LEN_CONTENT_SIZE  # of all numbers
 _NO_CHECKSUMS = b"\0"
 
 
@@ -102,18 +105,18 @@ def _write(path: Path, draft: Path, stop: threading.Event) -> bool:
         file.flush()
         os.fsync(file.fileno())
         with suppress(OSError):  # as the log: others may be meant to read the archive
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
     return True
 
 
 def _seek_table(entries: list[tuple[int, int]]) -> bytes:
-    listed = b"".join(_u4(packed) + _u4(plain) for packed, plain in entries)
-    footer = _u4(len(entries)) + _NO_CHECKSUMS + _TABLE
-    return _SKIPPED + _u4(len(listed) + len(footer)) + listed + footer
+    listed = b"".join(_number(packed) + _number(plain) for packed, plain in entries)
+    footer = _number(len(entries)) + _NO_CHECKSUMS + _TABLE.Footer.MAGIC
+    return _TABLE.MAGIC + _number(len(listed) + len(footer)) + listed + footer
 
 
-def _u4(value: int) -> bytes:
-    return value.to_bytes(4, "little")
+def _number(value: int) -> bytes:
+    return value.to_bytes(_WIDTH, "little")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -6,30 +6,32 @@
     register(spark)
     spark.read.format("binlog").load("/var/lib/mysql/mysql-bin.*")
 
-=========  ==================================================================
-options    what a reader may be told, from Spark's text to checked values
-schemas    Arrow's columns and Spark's, one made from the other
-catalog    tables in Spark's catalog: CREATE TABLE ... USING binlog
-frames     DataFrames of some columns and rows
-conditions which rows, as the text of an option
-parquet    the changes of a table as files, written in the tasks
-infer      the columns of one table, with little reading
-skipping   logs that a filter leaves out by their headers
-rows       what a task does with a split
-batch      partitions, and their reading
-stream     following logs: offsets, limits, partitions
-limits     how Spark says how much a batch may read
-stream_views, stream_options
-           the views as streams, and what they may be told
-pipeline   logs into a lake, each transaction once
-state      the content of a table from its changes
-history    what statements in the logs did to it
-tables     the same for the tables of a lake
-session    a Spark for the command line
-interpreter
-           the Python of the workers
-source     the entry that Spark calls
-=========  ==================================================================
+==============  ==================================================================
+source          the entry point for ``format("binlog")``
+reader_options  the options of a reader, from Spark's strings to checked values
+stream_options  the additional options of a stream
+formats         batches as appends to Delta tables
+schemas         conversion between Arrow schemas and Spark schemas
+catalog         tables in Spark's catalog: CREATE TABLE ... USING binlog
+frames          DataFrames with selected columns and rows
+parquet         the changes of a table as Parquet, written in the tasks
+conditions      row conditions as strings
+infer           the columns of a table, found by reading little
+skipping        skips logs by their headers
+batch           partitions of a batch, and their reader
+split_rows      the rows of a split, as Arrow batches
+stream          streams: offsets, limits, partitions
+stream_views    the views as streams
+limits          how Spark versions limit a batch
+spooling        the spool of a query that streams from a server
+pipeline        writes logs to a lake, each transaction once
+state           the content of a table, from its changes
+images          completes partial row images
+history         what statements in the logs did to a table
+tables          the tables of a lake
+session         a Spark session for the command line
+interpreter     the Python of Spark's workers
+==============  ==================================================================
 
 Everything below the partition is :mod:`binlog_kaitai.columns`. Spark's Python workers import this
 package, so it has to be installed for the interpreter that they run (docs/spark.md).

@@ -52,7 +52,7 @@ BUGS = (
     Bug(
         "columns: checksums are computed and not compared",
         "columns/blocks/checksums.py",
-        "np.where(fits, OK, BAD)",
+        "np.where(are_ok, OK, BAD)",
         "OK",
         ("columns/test_checksums.py", "columns/test_events.py"),
     ),
@@ -108,8 +108,8 @@ BUGS = (
     Bug(
         "spark: a task lacks the statements of the log before its own",
         "spark/batch.py",
-        "self._files[: split.number]",
-        "self._files[: split.number - 1]",
+        "earlier, options = self._files[: split.number]",
+        "earlier, options = self._files[: split.number - 1]",
         ("spark/test_changes.py", "spark/test_any_split.py"),
     ),
 )

@@ -13,6 +13,7 @@ The lines of `rows`, directly from row images:
 
 row_lines       a kernel that writes complete lines
 cells           kernels that write single values
+number_texts    numbers and times as text, without Arrow
 printable       kernels that truncate and escape values for display
 
 The output of `dump`, directly from the bytes of the log:

@@ -1,6 +1,6 @@
 """Collects the text of events, and writes it immediately or at the end of the statement.
 
-The text of a row-logged statement consists of header lines (`rows_header`), one BINLOG statement for all its events
+The text of a row-logged statement consists of header lines (`head`), one BINLOG statement for all its events
 (`body`), and the rows (`tail`). `Output` writes the text of one event after another. For a block of events,
 the printer makes the same calls, and `blocks.capture` records them.
 """
