@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path, PurePosixPath
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -27,6 +28,10 @@ _FOLDERS = {
     "lakes": ("tests/lakes",),
     "browser": ("tests/browser",),
 }
+
+
+#: Tests of no more logs than this read them all.
+_FEW = 8
 
 
 class SharedStarts(LoadScopeScheduling):
@@ -73,13 +78,35 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out: list[pytest.Item] = []
         for item in items:
             (left_out if item.get_closest_marker("thorough") or _is_of_other_log(item) else kept).append(item)
-        config.hook.pytest_deselected(items=left_out)
+        kept, also_left_out = _third_of_the_logs(kept)
+        config.hook.pytest_deselected(items=[*left_out, *also_left_out])
         items[:] = kept
     for item in items:
         for kind, folders in _FOLDERS.items():
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
                 raise pytest.UsageError(f"{item.nodeid}: tests marked {kind} lie in {' or '.join(folders)}")
     items.sort(key=_turn)
+
+
+def _third_of_the_logs(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Leave each test of many logs a third of them, a different one each; returns those kept and left out."""
+    by_test: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if _is_of_a_log(item):
+            by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out: set[str] = set()
+    for name, own in by_test.items():
+        if len(own) > _FEW:
+            step = min(3, len(own) // _FEW + 1)
+            first = crc32(name.encode()) % step
+            left_out.update(item.nodeid for at, item in enumerate(own) if at % step != first)
+    kept = [item for item in items if item.nodeid not in left_out]
+    return kept, [item for item in items if item.nodeid in left_out]
+
+
+def _is_of_a_log(item: pytest.Item) -> bool:
+    call = getattr(item, "callspec", None)
+    return any(map(extent.is_of_the_corpus, call.params.values() if call else ()))
 
 
 def _is_of_other_log(item: pytest.Item) -> bool:

@@ -19,6 +19,13 @@ def cover_everything() -> None:
     _is_whole = True
 
 
+def is_of_the_corpus(parameter: object) -> bool:
+    """Whether a parameter is a log or a case of the corpus."""
+    return isinstance(parameter, LogFile | Case) or (
+        isinstance(parameter, Path) and CORPUS in parameter.parents
+    )
+
+
 def is_left_out(parameter: object) -> bool:
     """Whether a parameter is a log or a case of the corpus that only a whole run reads."""
     if _is_whole:

@@ -33,7 +33,7 @@ def _fuzz(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("kernels", ["python", "compiled"])
 def test_no_finding_in_some_logs_of_a_fixed_seed(kernels: str, tmp_path: Path) -> None:
-    count = rounds(150, 40)
+    count = rounds(150, 25)
     done = _fuzz(tmp_path, "--logs", str(count), "--seed", "1", "--kernels", kernels)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{count} logs" in done.stdout

@@ -15,6 +15,7 @@ from binlog_kaitai.errors import EncryptedError
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE
 from tests.corpus_files import CORPUS, Case, special_cases
+from tests.extent import sample
 from tests.sources.packing import PACKERS
 
 ENCRYPTED = special_cases("encrypted")
@@ -136,7 +137,7 @@ def samples() -> dict[str, bytes]:
     return {f"{number:02}-{path.name}": path.read_bytes() for number, path in enumerate(paths)}
 
 
-@pytest.mark.parametrize("suffix", PACKERS)
+@pytest.mark.parametrize("suffix", sample(list(PACKERS), 1))
 def test_samples_packed(
     suffix: str, samples: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,7 @@ def test_a_table_keeps_its_options(spark: SparkSession, log: Path) -> None:
     assert spark.catalog.tableExists("s")
 
 
+@pytest.mark.thorough
 def test_views_over_a_table(spark: SparkSession, log: Path) -> None:
     spark.sql(f"CREATE TABLE s USING binlog OPTIONS (path '{log}', table 't.s')")
     spark.sql("CREATE VIEW per_kind AS SELECT _change_type, count(*) AS n FROM s GROUP BY 1")

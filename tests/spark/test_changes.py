@@ -82,6 +82,7 @@ def test_before_and_after_are_ready_for_parse_json(spark: SparkSession) -> None:
     assert sorted(row.id for row in ids) == sorted(expected)
 
 
+@pytest.mark.thorough
 def test_a_schema_of_ones_own(spark: SparkSession) -> None:
     """Fewer columns, wider types, and one that the table does not have."""
     one = case("mysql-9.7", "rotate")
@@ -106,6 +107,7 @@ def test_names_by_ddl_alone(spark: SparkSession, tmp_path: Path) -> None:
     assert nameless.columns[-2:] == ["c1", "c2"]
 
 
+@pytest.mark.thorough
 def test_offsets_choose_a_part_of_the_series(spark: SparkSession) -> None:
     one = case("mysql-9.7", "rotate")
     second, third = one.logs[1:3]
@@ -210,6 +212,7 @@ def test_a_glob_over_folders(spark: SparkSession) -> None:
     assert frame.count() == bk.read_changes(paths(case("mysql-9.7", "rotate"))[:2]).read_all().num_rows
 
 
+@pytest.mark.thorough
 def test_columns_of_a_table_that_are_called_as_others_here(spark: SparkSession, tmp_path: Path) -> None:
     log = log_with(list(NAMES), tmp_path)
     frame = load(spark, log, table="s.t")

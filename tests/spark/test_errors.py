@@ -73,7 +73,7 @@ def test_no_such_file(spark: SparkSession, tmp_path: Path) -> None:
             ({"startPostion": "4"}, "startPostion.*startPosition"),
             ({"startPosition": "four"}, "startPosition"),
         ],
-        3,
+        2,
     ),
 )
 def test_a_wrong_option_names_the_right_ones(

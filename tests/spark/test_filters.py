@@ -37,7 +37,7 @@ def expected(**filters: Any) -> list[tuple[str, int]]:
             ({"stopDatetime": "2001-01-01 00:00:00"}, {"stop_datetime": "2001-01-01 00:00:00"}),
             ({"startDatetime": "2001-01-01T00:00:00Z"}, {"start_datetime": "2001-01-01T00:00:00Z"}),
         ],
-        3,
+        1,
     ),
 )
 def test_options_filter_like_read_events(

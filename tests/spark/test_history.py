@@ -15,7 +15,6 @@ from binlog_kaitai.spark.history import lineage_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.state import latest
 from tests.corpus_files import case
-from tests.extent import sample
 from tests.spark.lakes import make_lake
 
 if TYPE_CHECKING:
@@ -76,8 +75,9 @@ def test_latest_refuses_what_the_state_of_a_lake_refuses(spark: SparkSession) ->
             latest(load(spark, name, table).where("_position > 0"))
 
 
+@pytest.mark.thorough
 @pytest.mark.spark
-@pytest.mark.parametrize(("name", "table"), sample([("mysql-9.7/ddl", "t.a"), ("mariadb-11.8/xa", "t.a")], 1))
+@pytest.mark.parametrize(("name", "table"), [("mysql-9.7/ddl", "t.a"), ("mariadb-11.8/xa", "t.a")])
 def test_latest_takes_in_statements_and_what_was_rolled_back(
     spark: SparkSession, name: str, table: str, tmp_path: Path
 ) -> None:

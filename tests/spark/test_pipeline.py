@@ -107,6 +107,7 @@ def test_damage_names_file_and_position(spark: SparkSession, tmp_path: Path) -> 
     assert not [path for path in lake.rglob("*.parquet") if "_pipeline" not in path.parts]
 
 
+@pytest.mark.thorough
 def test_damage_is_a_table_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
     logs, lake = tmp_path / "logs", tmp_path / "lake"
     logs.mkdir()

@@ -41,6 +41,7 @@ def test_rows_are_those_of_read_changes(spark: SparkSession, where: Any) -> None
     assert sorted(map(tuple, frame.collect())) == sorted(tuple(row.values()) for row in expected.to_pylist())
 
 
+@pytest.mark.thorough
 @pytest.mark.spark
 def test_all_columns_of_several_paths(spark: SparkSession) -> None:
     frame = read(spark, [str(LOG)], table=TABLE)

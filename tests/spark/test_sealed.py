@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.corpus_files import Case, special_cases
-from tests.extent import sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("case", sample(special_cases("encrypted"), 1), ids=lambda case: case.id)
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", special_cases("encrypted"), ids=lambda case: case.id)
 def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -> None:
     keyring = case.folder / "keyring.json"
     name, path = ("keyring", keyring) if keyring.exists() else ("keyFile", case.folder / "keys.txt")

@@ -13,7 +13,6 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.state import META, latest
 from tests.corpus_files import CORPUS
-from tests.extent import sample
 from tests.spark.lakes import make_lake
 
 if TYPE_CHECKING:
@@ -73,7 +72,8 @@ def changes(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, listed)
 
 
-@pytest.mark.parametrize("keys", sample([["id"], []], 1), ids=str)
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", [["id"], []], ids=["by keys", "by content"])
 def test_latest_of_a_frame(spark: SparkSession, keys: list[str]) -> None:
     frame = changes(spark)
     found = latest(frame, keys)

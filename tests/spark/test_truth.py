@@ -16,7 +16,6 @@ import pytest
 from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.errors import UsageError
 from tests.corpus_files import CORPUS, Case
-from tests.extent import sample
 from tests.lake.reported import REFUSED, WRONG
 from tests.rows.truth import OracleTable
 from tests.spark.lakes import make_lake
@@ -61,12 +60,13 @@ def plain(spark: SparkSession) -> Iterator[SparkSession]:
             spark.conf.set(name, known)
 
 
+@pytest.mark.thorough
 def test_state_is_what_the_servers_had(plain: SparkSession, tmp_path: Path) -> None:
     """All tables, in one job."""
     from binlog_kaitai.spark.tables import LakeTables
 
     frames, oracles, refused = {}, {}, {}
-    for id_ in sample(CASES, 2):
+    for id_ in CASES:
         one = Case(CORPUS / id_)
         tables = LakeTables(plain, make_lake(tmp_path / id_, list(one.logs), 1 << 18))
         names = tables.names()
