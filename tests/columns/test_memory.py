@@ -43,6 +43,7 @@ def log_with_payload(content: bytes) -> tuple[bytes, int]:
     return bytes(maker.data), position
 
 
+@pytest.mark.thorough
 def test_an_event_is_unpacked_up_to_a_bound_by_what_is_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
     data, position = log_with_payload(bytes(_SIZE))
     assert refusals(data) == {}

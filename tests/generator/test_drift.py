@@ -45,6 +45,7 @@ def test_a_changed_grammar_is_drift(written: Path, capsys: pytest.CaptureFixture
     assert check(written, capsys) == ""
 
 
+@pytest.mark.thorough
 def test_files_edited_missing_or_added_by_hand_are_drift(
     written: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

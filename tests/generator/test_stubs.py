@@ -49,6 +49,7 @@ def mypy(folder: Path, program: str, path: Path) -> str:
     ).stdout
 
 
+@pytest.mark.thorough
 def test_mypy_accepts_a_right_use_and_catches_a_wrong_one(generated: Path, tmp_path: Path) -> None:
     start = "from binlog_grammar.mysql_binlog import MysqlBinlog\nlog = MysqlBinlog.from_bytes(b'')\n"
     right = "text: str = log.names[0].text + log.first\nif log.size is not None:\n    print(log.size + 1)\n"

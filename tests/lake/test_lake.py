@@ -108,7 +108,7 @@ def test_a_lake_is_what_export_writes(case: str, tmp_path: Path) -> None:
         assert found == rows(tmp_path / "export" / name), name
 
 
-@pytest.mark.parametrize("left", sample([0, 1, 2, 9, 10, 11, 12, 23, 30, 37], 2))
+@pytest.mark.parametrize("left", sample([10, 0, 1, 2, 9, 11, 12, 23, 30, 37], 1))
 def test_killed_between_any_two_renames(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [str(CORPUS / "mysql-9.7" / "ddl" / "binlog.000001")]
     whole = opened(tmp_path / "whole")
