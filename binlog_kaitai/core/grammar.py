@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from binlog_grammar import masks, plain_decoders, sizes
+from binlog_grammar import KaitaiStruct, masks, plain_decoders, sizes
 from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.binlog_event import BinlogEvent
 from binlog_grammar.column_types import ColumnTypes
@@ -39,10 +39,10 @@ from binlog_grammar.table_map_metadata import TableMapMetadata
 from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
 from binlog_grammar.zstd_seek_table import ZstdSeekTable
-from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
+from kaitaistruct import KaitaiStream, ValidationFailedError
 
 from binlog_kaitai.core.traced import bit_fields, meanings, trace, trace_encryption_header
-from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show
+from binlog_kaitai.core.tree import children, describe, find_leftover, inflated_size, reason_of
 from binlog_kaitai.errors import DamagedStartError, GrammarError
 
 __all__ = [
@@ -107,7 +107,7 @@ TableMapField = TableMapMetadata.FieldType
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = sizes.BinlogEvent.CHECKSUM_SIZE
 
-show("binlog_grammar.")
+KaitaiStruct.__repr__ = describe  # type: ignore[method-assign]  # Kaitai shows no fields
 _TABLE_ID_ROOM = 16  # longer than any table ID
 _ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
 

@@ -58,13 +58,6 @@ def _parameters(kind: Hashable) -> frozenset[str]:
     return frozenset(signature(cast(Callable[..., object], kind)).parameters)
 
 
-def show(package: str) -> None:
-    """Give generated classes a `repr` that shows their fields; Kaitai provides none."""
-    for kind in KaitaiStruct.__subclasses__():
-        if kind.__module__.startswith(package):
-            kind.__repr__ = describe
-
-
 def describe(node: KaitaiStruct) -> str:
     """A generated object with its fields, without nested structures."""
     parameters = _parameters(node.__class__)

@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-from kaitaistruct import KaitaiStream, KaitaiStruct
+import kaitaistruct
+from kaitaistruct import KaitaiStream
 
 __all__ = ["KaitaiStream", "KaitaiStruct"]
 
@@ -90,6 +91,10 @@ _MODULES = frozenset((
     'xid_event',
     'zstd_seek_table',
 ))
+
+
+class KaitaiStruct(kaitaistruct.KaitaiStruct):
+    pass  # the base of all classes in this package
 
 
 def __getattr__(name):

@@ -3,7 +3,8 @@
 
 import sys
 import kaitaistruct
-from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
+from kaitaistruct import KaitaiStream, BytesIO
+from . import KaitaiStruct
 from enum import IntEnum
 
 _modules = sys.modules[__package__]

@@ -131,7 +131,7 @@ def test_rows_after_lost_or_inserted_bytes_are_read(tmp_path: Path, server: str,
 
 
 def placeless(rows: list[Row]) -> list[Row]:
-    offsets = ("position", "end_position", "_position")
+    offsets = ("position", "end_position", "_position", "_sequence")
     return [{key: value for key, value in row.items() if key not in offsets} for row in rows]
 
 

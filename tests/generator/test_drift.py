@@ -40,7 +40,7 @@ def test_a_changed_grammar_is_drift(written: Path, capsys: pytest.CaptureFixture
     path.write_text(path.read_text().replace("doc: The text.", "doc: Some text."))
     complaint = check(written, capsys)
     assert "generated/binlog_grammar/name.pyi: out of date" in complaint
-    assert "run make generate" in complaint
+    assert "run `make generate`" in complaint
     assert main(["--root", str(written)]) == 0
     assert check(written, capsys) == ""
 

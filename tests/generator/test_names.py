@@ -34,7 +34,7 @@ def test_the_grammar_has_none(grammar: Grammar) -> None:
         ("  size_or_zero:", "  unused:", "is a type or an enum and also a field"),
         ("      - id: bytes", "      - id: unused", "a member has the name of its type"),
         ("  unused:", "  number:", "hides the class of that name"),
-        ("  size_or_zero:", "  fla_gs:", "once its case has changed"),
+        ("  size_or_zero:", "  fla_gs:", "when its case is converted"),
     ],
 )
 def test_what_is_refused(

@@ -97,7 +97,7 @@ def test_scenario(tmp_path: Path) -> None:
 
 def test_a_statement_without_end_is_refused(tmp_path: Path) -> None:
     (tmp_path / "open.sql").write_text("SELECT 1\n")
-    with pytest.raises(ValueError, match="no end"):
+    with pytest.raises(ValueError, match="not terminated"):
         load(tmp_path / "open.sql")
 
 

@@ -48,6 +48,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "follow": _follow,
     "open": lambda source, **options: [event.raw for event in bk.open(source, **options)],
     "read_changes": lambda source, **options: bk.read_changes(source, **options).read_all().to_pylist(),
+    "read_ddl": lambda source, **options: bk.read_ddl(source, **options).read_all().to_pylist(),
     "read_events": lambda source, **options: bk.read_events(source, **options).read_all().to_pylist(),
     "read_rows": _read_rows,
     "read_transactions": lambda source, **options: (

@@ -16,12 +16,17 @@ _PACKAGE = """{docstring}
 
 from importlib import import_module
 
-from kaitaistruct import KaitaiStream, KaitaiStruct
+import kaitaistruct
+from kaitaistruct import KaitaiStream
 
 __all__ = ["KaitaiStream", "KaitaiStruct"]
 
 _MODULES = frozenset((
 {names}))
+
+
+class KaitaiStruct(kaitaistruct.KaitaiStruct):
+    pass  # the base of all classes in this package
 
 
 def __getattr__(name):
@@ -30,6 +35,7 @@ def __getattr__(name):
         raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")
     return import_module(f"{{__name__}}.{{name}}")
 """
+_RUNTIME = "from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO"
 _CLASS = re.compile(r"( *)class (\w+)\(KaitaiStruct\):")
 
 
@@ -62,6 +68,7 @@ def _module(grammar: Grammar, top: Type, text: str) -> str:
     ]
     lines[0] = header(top)
     lines = deferred_imports(relative_imports(lines, modules))
+    lines[lines.index(_RUNTIME)] = _RUNTIME.replace("KaitaiStruct, ", "") + "\nfrom . import KaitaiStruct"
     lines = list(absent_fields(top, lines))
     text = "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
     return lossless_text(text, top.spec)
