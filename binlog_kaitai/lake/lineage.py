@@ -89,9 +89,9 @@ class Lineage:
         self.keys.update(piece["keys"])
         self._with_rows.update(piece["keys"])
         self.newest.update(dict.fromkeys(piece["keys"], batch))
-        for table, reason in piece["untold"].items():
+        for table, reason in piece["incomplete"].items():
             self.unclear.setdefault(table, reason)
-        for one in piece["upheavals"]:
+        for one in piece["table_effects"]:
             place = Place(batch, number, one["position"])
             if until is None or place <= until:
                 self._apply(place, one, kind)

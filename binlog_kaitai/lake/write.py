@@ -69,13 +69,13 @@ class Written:
         Paths relative to the output folder, with row counts.
     keys : dict of str to list of str
         The newest primary key of each table, as far as the log or its definitions show.
-    untold : dict of str to str
+    incomplete : dict of str to str
         Tables whose content cannot be derived from their changes, with reasons.
     """
 
     files: dict[str, int] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
-    untold: dict[str, str] = field(default_factory=dict)
+    incomplete: dict[str, str] = field(default_factory=dict)
 
 
 def write_lake(
@@ -219,7 +219,7 @@ def _changes(
             if any(len(image) < len(table.schema.columns) for image in images):
                 lacking.add(table.key)
             if (reason := why_untold(table, program)) is not None:
-                written.untold[folder_name(table.key)] = reason
+                written.incomplete[folder_name(table.key)] = reason
         for table, batch in batches(page, schema_of, zero_dates):
             name = folder_name(table.key)
             keys = (key for key, one in own_columns(table.schema).items() if one.is_primary_key)

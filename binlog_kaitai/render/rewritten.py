@@ -21,7 +21,7 @@ def repair_object(done: Repair) -> dict[str, Any]:
         "file": done.file,
         "target": done.target,
         "damage_count": done.damage_count,
-        "mended": done.corrected,
+        "corrected": done.corrected,
         "rebuilt": done.rebuilt._asdict() if done.rebuilt else None,
         "lost": [{"start": part.start, "end": part.stop, "reason": part.error.reason} for part in done.lost],
         "dropped": [part._asdict() for part in done.dropped],

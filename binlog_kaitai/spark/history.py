@@ -89,12 +89,12 @@ def lineage_of(options: ReadOptions) -> Lineage:
             file = page.block.file
             if file not in records:
                 watch = _Watch()
-                records[file] = {"keys": {}, "untold": {}, "upheavals": []}
-            records[file]["upheavals"] += [asdict(one) for one in watch.effects(page)]
+                records[file] = {"keys": {}, "incomplete": {}, "table_effects": []}
+            records[file]["table_effects"] += [asdict(one) for one in watch.effects(page)]
             for table, program in programs_of(page):
                 records[file]["keys"].setdefault(folder_name(table.key), [])
                 if (reason := why_untold(table, program)) is not None:
-                    records[file]["untold"][folder_name(table.key)] = reason
+                    records[file]["incomplete"][folder_name(table.key)] = reason
     except DamagedError:
         pass  # the reader of the rows raises the error
     return Lineage.of({"batch": log_number(file), "pieces": [one]} for file, one in records.items())

@@ -97,16 +97,16 @@ class _LakeReader(FollowingReader):
         piece: dict[str, Any] = {
             "staging": str(staging),
             "source": {"file": span.path, "start": span.start, "end": span.end},
-            "upheavals": [asdict(one) for one in span.effects],
+            "table_effects": [asdict(one) for one in span.effects],
             "files": {},
             "keys": {},
-            "untold": {},
+            "incomplete": {},
         }
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
         for written in write(span, staging):
             piece["files"].update(written.files)
             piece["keys"].update(written.keys)
-            piece["untold"].update(written.untold)
+            piece["incomplete"].update(written.incomplete)
         yield pa.RecordBatch.from_pydict(
             {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
         )

@@ -59,8 +59,8 @@ def piece(lake: Lake, span: Any, kind: str) -> dict[str, Any]:
     staging, definitions = lake.new_staging(), restore(span.definitions)
     written = write_lake(source_of(span), staging, definitions=definitions, dialect=DIALECTS[kind])
     table_effects = [asdict(one) for one in span.effects]
-    found = {"files": written.files, "keys": written.keys, "untold": written.untold}
-    return {"staging": str(staging), "upheavals": table_effects, **found}
+    found = {"files": written.files, "keys": written.keys, "incomplete": written.incomplete}
+    return {"staging": str(staging), "table_effects": table_effects, **found}
 
 
 def opened(folder: Path, kind: str = "parquet") -> Lake:

@@ -9,7 +9,10 @@ from binlog_kaitai.lake.lineage import Lineage, Place, Segment
 
 def record(batch: int, *table_effects: dict[str, Any], **keys: list[str]) -> dict[str, Any]:
     named = {f"d.{name}": key for name, key in keys.items()}
-    return {"batch": batch, "pieces": [{"keys": named, "untold": {}, "upheavals": list(table_effects)}]}
+    return {
+        "batch": batch,
+        "pieces": [{"keys": named, "incomplete": {}, "table_effects": list(table_effects)}],
+    }
 
 
 def emptied(position: int, table: str) -> dict[str, Any]:
@@ -74,7 +77,7 @@ def test_statements_behind_a_moment_do_not_count() -> None:
 
 def test_what_the_changes_do_not_tell() -> None:
     partial = record(0, a=["id"])
-    partial["pieces"][0]["untold"] = {"d.a": "parts of JSON"}
+    partial["pieces"][0]["incomplete"] = {"d.a": "parts of JSON"}
     moved = {"position": 9, "kind": "unclear", "schema_name": "d", "table_name": "b", "reason": "partitions"}
     lineage = Lineage.of([partial, record(1, moved, b=[])])
     assert "JSON" in lineage.unclear["d.a"]

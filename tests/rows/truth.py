@@ -96,14 +96,14 @@ class Store:
 
     Attributes
     ----------
-    untold : dict
+    incomplete : dict
         Tables that rows alone do not tell the contents of, and why.
     """
 
     def __init__(self, oracle: Iterable[OracleTable]) -> None:
         self.oracle = {table.name: table for table in oracle}
         self.tables: dict[TableName, list[dict[str, str | None]]] = {}
-        self.untold: dict[TableName, str] = {}
+        self.incomplete: dict[TableName, str] = {}
         self._prepared: dict[str, list[tuple[Schema, Row]]] = {}
         self._current: str | None = None
         self._savepoints: dict[str, dict[TableName, list[dict[str, str | None]]]] = {}
@@ -154,10 +154,10 @@ class Store:
             for name in self._names(schema, found[2]):
                 self.tables.pop(name, None)
                 if found[1].upper() in ("ALTER", "RENAME"):
-                    self.untold[name] = text[:60]
+                    self.incomplete[name] = text[:60]
         elif _WRITES.match(text):
             for name in self._names(schema, text):
-                self.untold.setdefault(name, text[:60])
+                self.incomplete.setdefault(name, text[:60])
 
     def _start(self, xid: str) -> None:
         self._current = xid
@@ -178,7 +178,7 @@ class Store:
 
     def _apply(self, schema: Schema, row: Row) -> None:
         name = (schema.schema_name, schema.table_name)
-        if name in self.untold:
+        if name in self.incomplete:
             return
         rows = self.tables.setdefault(name, [])
         columns = {column.name: column for column in schema.columns}
@@ -230,7 +230,7 @@ def server_text(value: Any, column: Column) -> str | None:
 def differences(oracle: Iterable[OracleTable], store: Store) -> Iterator[str]:
     """Where the tables of a store are not those of the server."""
     for table in oracle:
-        if table.name in store.untold:
+        if table.name in store.incomplete:
             continue
         mine = [
             tuple(row.get(column.name) for column in table.columns)

@@ -35,7 +35,7 @@ def test_random_tables(name: str, seed: int, start_server: StartServer) -> None:
     logs = [server.data / str(row[0]) for row in server.execute("SHOW BINARY LOGS")]
     store = Store(oracle).read(logs[:-1])
     assert not list(differences(oracle, store))
-    assert not store.untold
+    assert not store.incomplete
     assert sum(len(table.rows) for table in oracle) > 20
 
 

@@ -29,7 +29,11 @@ def make_lake(folder: Path, paths: list[Path], size: int = 30000) -> Lake:
             )
             table_effects = [vars(one) for one in span.effects]
             found: dict[str, Any] = {"files": written.files, "keys": written.keys}
-            found |= {"untold": written.untold, "upheavals": table_effects, "staging": str(staging)}
+            found |= {
+                "incomplete": written.incomplete,
+                "table_effects": table_effects,
+                "staging": str(staging),
+            }
             pieces.append(found)
         lake.commit(batch, pieces)
         checkpoint, batch = end, batch + 1

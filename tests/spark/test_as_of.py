@@ -49,7 +49,7 @@ def test_tables_as_of_any_transaction(plain: SparkSession, tmp_path: Path, id_: 
             found = LakeTables(plain, lake, moment)
             reported = {name: one for name, one in oracles.items() if name[1] in CASES[id_]}
             for name, oracle in reported.items():
-                if name in store.untold or folder_name(name) not in found.names():
+                if name in store.incomplete or folder_name(name) not in found.names():
                     continue
                 by_lake = f"{name} as of {moment}"
                 frames[by_lake] = found.current(folder_name(name))
