@@ -4,20 +4,20 @@
 
     BinlogError
      ├── SourceError        a path, index file or stream cannot be read
-     │    └── ServerError   a server refuses what is asked of it, or is not the one it was
-     │         └── ConnectionLostError   it cannot be reached; another try may help
-     ├── UsageError         an option makes no sense
-     ├── NotABinlogError    the file starts like no binary log
+     │    └── ServerError   a server rejects a request, or is not the same server as before
+     │         └── ConnectionLostError   it cannot be reached; retrying may help
+     ├── UsageError         an option is invalid
+     ├── NotABinlogError    the file does not start like a binary log
      ├── EncryptedError     the log is encrypted
      └── DamagedError       the bytes are not what a server writes
-          ├── DamagedStartError   of a log, magic or first event; a NotABinlogError, too
+          ├── DamagedStartError   a log's magic or first event is damaged; a NotABinlogError, too
           ├── TruncatedError   the file ends inside an event
-          ├── FramingError     an event header cannot be right
-          │    └── AnotherLogError   files were put together: another log begins in the middle
-          ├── ChecksumError    the CRC32 does not fit the event
+          ├── FramingError     an event header is invalid
+          │    └── AnotherLogError   concatenated files: another log begins in the middle
+          ├── ChecksumError    the CRC32 does not match the event
           └── GrammarError     the event's bytes do not follow the grammar
 
-Promise: whatever the bytes, reading gives events or one ``BinlogError``, never another exception.
+Promise: for any input, reading yields events or raises one ``BinlogError``, never another exception.
 """
 
 from __future__ import annotations
