@@ -154,15 +154,15 @@ class ServerError(SourceError):
 
 
 class ConnectionLostError(ServerError):
-    """A server cannot be reached, or the connection broke; another try may help."""
+    """A server cannot be reached, or the connection was lost; retrying may help."""
 
 
 class UsageError(BinlogError, ValueError):
-    """An option or argument makes no sense."""
+    """An option or argument is invalid."""
 
 
 class NotABinlogError(BinlogError):
-    """The file starts like no binary log: wrong magic, or a first event of no known version."""
+    """The file does not start like a binary log: wrong magic, or a first event of an unknown version."""
 
 
 class EncryptedError(BinlogError):
@@ -174,19 +174,19 @@ class DamagedError(BinlogError):
 
 
 class TruncatedError(DamagedError):
-    """The file ends inside an event, and was closed: nothing more will come."""
+    """The file ends inside an event although it was closed."""
 
 
 class DamagedStartError(NotABinlogError, DamagedError):
-    """The file starts like no binary log, but it is one, or was: events follow, or it is cut off."""
+    """The start of a log is damaged: events follow it, or the file is truncated."""
 
 
 class FramingError(DamagedError):
-    """An event header cannot be right: impossible size, or a position that does not fit."""
+    """An event header is invalid: an impossible size, or a position that does not match."""
 
 
 class AnotherLogError(FramingError):
-    """Another log begins at the position: files were put together, as by ``cat``."""
+    """Another log begins at the position: files were concatenated, as by ``cat``."""
 
 
 #: What every reader says of an event whose CRC32 is wrong.

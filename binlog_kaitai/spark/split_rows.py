@@ -48,8 +48,7 @@ def rows_of(
 def arrow_rows_of(
     split: Split, earlier: Sequence[LogFile], options: ReadOptions, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one split of a table, not converted for Spark; damage is dropped unless in mode
-    FAILFAST."""
+    """The rows of one split of a table as Arrow batches; damage is dropped, except in mode FAILFAST."""
     view, arguments = _view_and_arguments(earlier, options)
     arguments["schema"] = schema
     if options.mode == "FAILFAST":
