@@ -204,7 +204,7 @@ def _where(text: str | None, view: str) -> Where | None:
     if text is None:
         return None
     if view != TABLE:
-        raise UsageError("option where: it is for the changes of one table")
+        raise UsageError("option where is only for the changes of one table")
     from binlog_kaitai.spark.conditions import of_text
 
     return of_text(text)

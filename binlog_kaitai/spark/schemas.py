@@ -58,7 +58,7 @@ def with_corrupt_column(schema: StructType, name: str) -> StructType:
         The view already has a column of that name.
     """
     if name.lower() in (field.name.lower() for field in schema.fields):
-        reason = f"there is a column {name} already; the option columnNameOfCorruptRecord takes another name"
+        reason = f"there already is a column {name}; set the option columnNameOfCorruptRecord to another name"
         raise UsageError(reason)
     fields = [StructField(field.name, field.dataType) for field in schema.fields]
     return StructType([*fields, StructField(name, StringType())])

@@ -30,8 +30,8 @@ _IS_THERE, _COPIES = "_is_there ", "_copies "
 
 #: Error message for a change without its key.
 NO_KEY = (
-    "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; there is the "
-    "option absentColumns), or it is a date that no calendar has (the option zeroDates)"
+    "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; use the "
+    "option absentColumns), or it is an invalid date (use the option zeroDates)"
 )
 
 

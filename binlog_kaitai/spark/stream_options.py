@@ -28,8 +28,8 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     texts = {_BY_LOWER[name.lower()]: text for name, text in given.items() if name.lower() in _BY_LOWER}
     read = ReadOptions.parse(without_stream_options(given))
     if read.ending is not None or {"start_position", "stop_position"} & set(read.filters):
-        reason = "has no endingOffsets, startPosition and stopPosition"
-        raise UsageError(f"a stream begins at startingOffsets, and {reason}")
+        reason = "has no endingOffsets, startPosition or stopPosition"
+        raise UsageError(f"a stream starts at startingOffsets, and {reason}")
     if read.where is not None:
         raise UsageError("a stream has no option where")
     files = texts.get("maxFilesPerTrigger")
