@@ -101,7 +101,7 @@ def _by_gtids(
     if checkpoint.file and (
         missing := reached.without(_gtids_of(*headers[-1], keys) if headers else GtidSet())
     ):
-        reason = f"the available logs lack {missing}, which were already read: the server lags behind or was reset"
+        reason = f"the available logs lack {missing}, which were already read: the server lags or was reset"
         return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose, keys)
     for path, log_header in reversed(headers):
         if log_header.previous is not None and not log_header.previous.without(reached):

@@ -54,5 +54,5 @@ def options_of_read(given: Mapping[str, str], columns: StructType) -> dict[str, 
     stored = [field.metadata[_METADATA] for field in columns.fields if _METADATA in field.metadata]
     if not stored and not given:
         reason = "Spark passes no options of a table that was created with a list of columns"
-        raise UsageError(f"no path given; if this is a table of the catalog: {reason}; create it without the list")
+        raise UsageError(f"no path given; if this is a catalog table: {reason}; create it without the list")
     return {**(json.loads(stored[0]) if stored else {}), **given}

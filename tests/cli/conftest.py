@@ -1,4 +1,4 @@
-"""The command line tool, in this process or as one of its own."""
+"""The command line tool, in this process or in its own."""
 
 from __future__ import annotations
 

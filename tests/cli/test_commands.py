@@ -1,4 +1,4 @@
-"""What each command prints and how it exits."""
+"""Output and exit code of each command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`events --follow` and `rows --follow`: logs that grow, rotate, and an end by Ctrl-C."""
+"""`events --follow` and `rows --follow`: logs that grow and rotate, and Ctrl-C."""
 
 from __future__ import annotations
 

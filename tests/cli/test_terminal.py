@@ -1,4 +1,4 @@
-"""What is the same for all commands: colours, broken pipes, progress, completion by the shell."""
+"""Behavior common to all commands: colours, broken pipes, progress, shell completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A master and two workers of Spark on 127.0.0.1, as processes that end with this one."""
+"""A Spark master and two workers on 127.0.0.1, as processes that end with this one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs made of the events of other logs, with positions and checksums as a server would write them."""
+"""Builds logs from the events of other logs, with positions and checksums as a server writes them."""
 
 from __future__ import annotations
 

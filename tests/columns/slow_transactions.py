@@ -1,4 +1,4 @@
-"""The transactions of a log by the reader, event by event, as plainly as can be."""
+"""The transactions of a log from the event reader, as a simple reference implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks: whole events whatever the stream gives, at the right offsets, and the ends of files."""
+"""Blocks: complete events at the right offsets, whatever the stream returns, and the ends of files."""
 
 from __future__ import annotations
 

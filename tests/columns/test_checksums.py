@@ -1,4 +1,4 @@
-"""Checksums of many events at once: the same answer for each event as zlib gives for it alone."""
+"""Checksums of many events at once equal those of zlib for each event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels: the same compiled and plain, and never outside their arrays."""
+"""Kernels: equal results compiled and as Python, and no access outside their arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bounds the memory that a log may ask for, and the errors where there is too little."""
+"""Limits of the memory that a log can request, and the errors if there is too little."""
 
 from __future__ import annotations
 

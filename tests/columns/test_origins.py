@@ -1,4 +1,4 @@
-"""Thread and statement of changed rows: from the events before them, and from no others."""
+"""Thread and statement of changed rows come from the events before them, and from no others."""
 
 from __future__ import annotations
 

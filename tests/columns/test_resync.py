@@ -1,4 +1,4 @@
-"""The search behind damage: its work goes by the bytes that are searched, whatever they are."""
+"""The search after damage takes time proportional to the bytes searched, whatever they are."""
 
 from __future__ import annotations
 

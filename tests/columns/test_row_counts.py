@@ -1,4 +1,4 @@
-"""The count of rows is what the walk over them finds."""
+"""Counting rows agrees with walking over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splits of damaged logs: what they give is what the whole log gives, or what comes before its damage.
+"""Splits of damaged logs return the rows of the whole log, or those before its damage.
 
 The rule
 --------

@@ -1,4 +1,4 @@
-"""Columns of cells as text: what the values have one by one."""
+"""Columns of cells as text: equal to the text of each value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transactions view: what it says is what the reader and the server say."""
+"""The transactions view agrees with the reader and the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`verify`: undamaged logs are fine, damage is found and named, what is there is counted."""
+"""`verify`: undamaged logs pass, damage is located, contents are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`verify` names what any other command refuses, and every such error has a place and printable text."""
+"""`verify` reports what any other command rejects; every such error has a position and printable text."""
 
 from __future__ import annotations
 

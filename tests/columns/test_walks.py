@@ -1,4 +1,4 @@
-"""Walks over structures and the generated classes agree: on the corpus, and on bytes that nobody wrote."""
+"""Walks over structures agree with the generated classes, on the corpus and on random bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the bytes: an event, or a BinlogError with its place; in bounded time and memory."""
+"""Any bytes yield events or a BinlogError with its position, in bounded time and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader on real logs: what each server's own client says of every event, and how files end."""
+"""The reader on real logs: agrees with each server's own client on every event; ends of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs as they grow on a server's disk, out of closed ones."""
+"""Growing logs on a server's disk, simulated with closed ones."""
 
 from __future__ import annotations
 

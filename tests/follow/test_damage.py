@@ -1,4 +1,4 @@
-"""Following logs over damage: the rows and ranges of a batch, whatever the steps, also after a restart."""
+"""Following damaged logs: rows and ranges equal those of a batch, in any steps, also after a restart."""
 
 from __future__ import annotations
 

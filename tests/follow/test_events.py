@@ -1,4 +1,4 @@
-"""`bk.follow`: the events of logs that grow, each once and in whole transactions."""
+"""`bk.follow`: the events of growing logs, each once and in whole transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs that are gone, shorter, others than they were, or on another server."""
+"""Logs that are missing, shorter, different, or on another server."""
 
 from __future__ import annotations
 

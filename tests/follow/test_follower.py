@@ -1,4 +1,4 @@
-"""Marks: between transactions, one behind the other, the same for everybody who asks."""
+"""Checkpoints: between transactions, in order, and reproducible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fuzzer found, each kind in the smallest log that shows it."""
+"""Findings of the fuzzer, each kind in the smallest log that shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary JSON: given these bytes, this document; and the shapes and values inside such bytes."""
+"""Binary JSON: given these bytes, this document with these shapes and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of the grammar tests: given these bytes, these fields, whatever is cut off or added behind."""
+"""Vectors of the grammar tests: given these bytes, these fields, also if bytes are cut off or appended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of Iceberg have the rows of the lake's files, each once, also when who added them was killed.
+"""Iceberg tables have the rows of the lake's files, each once, even if the writer was killed.
 
 Needs PyIceberg, and for one test DuckDB with its extensions:
 

@@ -1,4 +1,4 @@
-"""A server of recorded logs: what it sends after a dump command, over a pair of sockets."""
+"""A server of recorded logs, which answers a dump command over a socket pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The archive and its state, without a server: whatever breaks off, it goes on as it should."""
+"""The archive and its state, without a server: it continues correctly after any interruption."""
 
 from __future__ import annotations
 

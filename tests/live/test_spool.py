@@ -1,4 +1,4 @@
-"""A spool, without a server: who holds logs back, and what is removed."""
+"""A spool, without a server: which readers keep logs, and what is removed."""
 
 from __future__ import annotations
 

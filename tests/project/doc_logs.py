@@ -1,4 +1,4 @@
-"""The logs that the examples of the documents are about: two of a server with a table `shop.orders`."""
+"""The logs for the examples of the documents: two of a server with a table `shop.orders`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bits, widths and layouts are stated in formats/ alone: handwritten code takes them from there.
+"""Only formats/ states bits, widths and layouts; handwritten code takes them from there.
 
 Looked for are literal masks, shifts and widths, bytes that are shifted or masked, and calls that make numbers
 of bytes. What handwritten code may still do has a reason below.

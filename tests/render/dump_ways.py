@@ -1,4 +1,4 @@
-"""One by one and by blocks: the same logs printed in both ways."""
+"""Prints logs in both ways: event by event, and by blocks."""
 
 from __future__ import annotations
 

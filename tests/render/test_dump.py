@@ -1,4 +1,4 @@
-"""A dump is what the clients of the servers print, byte for byte."""
+"""`dump` prints the same as the servers' clients, byte for byte."""
 
 from __future__ import annotations
 

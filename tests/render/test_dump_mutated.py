@@ -1,4 +1,4 @@
-"""Damaged events are printed, or refused, alike by both ways of printing, and by no foreign exception."""
+"""Both ways of printing print or reject damaged events alike, without foreign exceptions."""
 
 from __future__ import annotations
 

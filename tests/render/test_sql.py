@@ -1,4 +1,4 @@
-"""Scripts of statements out of logs of the corpus."""
+"""SQL scripts from logs of the corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random damage to logs, and what a repair of it must keep."""
+"""Random damage to logs, and what their repair must keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as `mysqlbinlog -vv` prints them: read from its text, and made from ours."""
+"""Rows as printed by `mysqlbinlog -vv`: parsed from its text, and formatted from ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables made from the row changes of a log, to hold against what the server says is in them."""
+"""Tables built from the row changes of a log, to compare with the contents reported by the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real servers for tests: each is started when a test first asks for it, and stopped at the end."""
+"""Real servers for tests: each is started on first use, and stopped at the end."""
 
 from __future__ import annotations
 

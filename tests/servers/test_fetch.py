@@ -1,4 +1,4 @@
-"""`fetch` against real servers: the archive is the server's logs, whatever happens on the way."""
+"""`fetch` from real servers: the archive equals the server's logs after any interruption."""
 
 from __future__ import annotations
 

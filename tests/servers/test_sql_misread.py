@@ -1,4 +1,4 @@
-"""`sql` on real servers and clients: no client character set and no `sql_mode` makes a statement of a value.
+"""`sql` on real servers: a value never becomes a statement, in any client character set or `sql_mode`.
 
 The log holds values, names, comments and statements made to be misread. Its script is played by clients of
 every character set in which a backslash or a backquote may be part of a character, and must make the same

@@ -1,4 +1,4 @@
-"""Writes logs as MariaDB 12.3 keeps them inside InnoDB, after the specification (Docs/replication/binlog.md).
+"""Writes logs in MariaDB 12.3's InnoDB format, following the specification (Docs/replication/binlog.md).
 
 No such server could be had; these files are made by hand.
 """

@@ -1,4 +1,4 @@
-"""Encrypts plain logs as the servers do, one event after another, and writes files with their keys."""
+"""Encrypts plain logs like the servers, event by event, and writes key files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands print of encrypted and of packed logs what they print of the plain ones."""
+"""Commands print the same for encrypted and packed logs as for the plain ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs that MariaDB keeps inside InnoDB read like a plain log of the same groups."""
+"""Logs that MariaDB stores inside InnoDB read like a plain log of the same groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view `events`: the same rows as without Spark, over every way to name files."""
+"""The view `events`: the same rows as without Spark, for every way to name files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline: what is new since the last run, each transaction once."""
+"""The pipeline: everything new since the last run, each transaction once."""
 
 from __future__ import annotations
 

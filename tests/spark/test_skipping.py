@@ -1,4 +1,4 @@
-"""Logs that a filter on times or GTIDs leaves out, by their heads alone."""
+"""Logs that a filter on times or GTIDs skips, judging by their headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The content of tables from their changes is what the server says is in them."""
+"""Table contents from their changes equal those reported by the server."""
 
 from __future__ import annotations
 
