@@ -24,7 +24,7 @@ _PATIENCE = 60
 
 
 class Following:
-    """A running command, and what it has printed."""
+    """A running command, and its output so far."""
 
     def __init__(self, process: subprocess.Popen[bytes], output: Path) -> None:
         self.process, self._output = process, output

@@ -20,7 +20,7 @@ class LogMaker:
     Attributes
     ----------
     layout : Format
-        That of the log which the head was taken from.
+        The format of the log that provides the header.
     data : bytearray
         All bytes so far.
     """

@@ -23,7 +23,7 @@ def data(size: int, seed: int = 1) -> Any:
 
 
 def log_of(sizes: list[int], seed: int = 1) -> Any:
-    """Events of these sizes, behind each other, with the right checksums."""
+    """Consecutive events of these sizes, with valid checksums."""
     events = []
     for size in sizes:
         event = data(size, seed)

@@ -25,7 +25,7 @@ def source() -> Source:
 
 
 def trim(spool: Spool) -> list[str]:
-    """Remove what no reader needs; gives the logs that are left."""
+    """Remove logs that no reader needs; returns the remaining ones."""
     spool._trimmed_at = float("-inf")
     archive = Archive(spool.folder)
     spool._trim(archive)

@@ -49,7 +49,7 @@ def run(command: tuple[str, ...], *more: str) -> tuple[int, str, bytes | None]:
 
 
 def without_headers(output: str) -> str:
-    """What `explain` prints of encrypted logs of MySQL, in JSON, made into what it prints of plain ones."""
+    """Convert the JSON that `explain` prints for encrypted MySQL logs to that for plain ones."""
     lines = []
     for line in output.splitlines():
         leaves = json.loads(line)

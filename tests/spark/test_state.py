@@ -56,7 +56,7 @@ CHANGES = [
 
 
 def changes(spark: SparkSession) -> DataFrame:
-    """Changes that go on from log 999999 to log 1000000."""
+    """Changes that continue from log 999999 to log 1000000."""
     rows, row = [], 0
     for at, (change, key, value) in enumerate(CHANGES):
         row += change != "update_postimage"
