@@ -4,20 +4,20 @@
 
     BinlogError
      ├── SourceError        a path, index file or stream cannot be read
-     │    └── ServerError   a server refuses what is asked of it, or is not the one it was
-     │         └── ConnectionLostError   it cannot be reached; another try may help
-     ├── UsageError         an option makes no sense
-     ├── NotABinlogError    the file starts like no binary log
+     │    └── ServerError   a server rejects a request, or is not the same server as before
+     │         └── ConnectionLostError   it cannot be reached; retrying may help
+     ├── UsageError         an option is invalid
+     ├── NotABinlogError    the file does not start like a binary log
      ├── EncryptedError     the log is encrypted
      └── DamagedError       the bytes are not what a server writes
-          ├── DamagedStartError   of a log, magic or first event; a NotABinlogError, too
+          ├── DamagedStartError   a log's magic or first event is damaged; a NotABinlogError, too
           ├── TruncatedError   the file ends inside an event
-          ├── FramingError     an event header cannot be right
-          │    └── AnotherLogError   files were put together: another log begins in the middle
-          ├── ChecksumError    the CRC32 does not fit the event
+          ├── FramingError     an event header is invalid
+          │    └── AnotherLogError   concatenated files: another log begins in the middle
+          ├── ChecksumError    the CRC32 does not match the event
           └── GrammarError     the event's bytes do not follow the grammar
 
-Promise: whatever the bytes, reading gives events or one ``BinlogError``, never another exception.
+Promise: for any input, reading yields events or raises one ``BinlogError``, never another exception.
 """
 
 from __future__ import annotations
@@ -154,15 +154,15 @@ class ServerError(SourceError):
 
 
 class ConnectionLostError(ServerError):
-    """A server cannot be reached, or the connection broke; another try may help."""
+    """A server cannot be reached, or the connection was lost; retrying may help."""
 
 
 class UsageError(BinlogError, ValueError):
-    """An option or argument makes no sense."""
+    """An option or argument is invalid."""
 
 
 class NotABinlogError(BinlogError):
-    """The file starts like no binary log: wrong magic, or a first event of no known version."""
+    """The file does not start like a binary log: wrong magic, or a first event of an unknown version."""
 
 
 class EncryptedError(BinlogError):
@@ -174,19 +174,19 @@ class DamagedError(BinlogError):
 
 
 class TruncatedError(DamagedError):
-    """The file ends inside an event, and was closed: nothing more will come."""
+    """The file ends inside an event although it was closed."""
 
 
 class DamagedStartError(NotABinlogError, DamagedError):
-    """The file starts like no binary log, but it is one, or was: events follow, or it is cut off."""
+    """The start of a log is damaged: events follow it, or the file is truncated."""
 
 
 class FramingError(DamagedError):
-    """An event header cannot be right: impossible size, or a position that does not fit."""
+    """An event header is invalid: an impossible size, or a position that does not match."""
 
 
 class AnotherLogError(FramingError):
-    """Another log begins at the position: files were put together, as by ``cat``."""
+    """Another log begins at the position: files were concatenated, as by ``cat``."""
 
 
 #: What every reader says of an event whose CRC32 is wrong.

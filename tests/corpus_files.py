@@ -30,8 +30,8 @@ _ESCAPE = re.compile(r"\\(.)")
 class OracleEvent(NamedTuple):
     """The header of one event, as the server's own client prints it.
 
-    `inner` marks an event out of a compressed transaction; its `position` is that of the byte behind the
-    TRANSACTION_PAYLOAD event. `crc32` is None where the log has no checksums.
+    `inner` marks an event inside a compressed transaction; its `position` is the end of the
+    TRANSACTION_PAYLOAD event. `crc32` is None if the log has no checksums.
     """
 
     file: str
@@ -153,7 +153,7 @@ def is_special(one: Case | LogFile) -> bool:
 
 @cache
 def representative() -> frozenset[str]:
-    """The ids of the logs that stand for all, and of their cases."""
+    """The ids of the representative logs, and of their cases."""
     lines = (CORPUS / "representative.txt").read_text().splitlines()
     logs = [line for line in lines if not line.startswith("#")]
     return frozenset([*logs, *(log.rpartition("/")[0] for log in logs)])
@@ -195,7 +195,7 @@ def present_types() -> dict[int, str]:
 
 @cache
 def absent_types() -> dict[str, str]:
-    """Event types that no server here can write: name → why there is no real file."""
+    """Event types that no available server can write: name → why there is no real file."""
     return dict(tomllib.loads((CORPUS / "absent_types.toml").read_text())["absent"])
 
 

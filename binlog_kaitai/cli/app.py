@@ -1,4 +1,4 @@
-"""The commands, and what is the same for all of them: exit codes, broken pipes, messages."""
+"""The commands, and their common behavior: exit codes, broken pipes, messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _COMMANDS = {
 
 
 class _Commands(click.Group):
-    """Loads a command's module when the command is asked for."""
+    """Loads a command's module on first use."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -58,7 +58,7 @@ class _Commands(click.Group):
             sys.stdout.flush()
             return result
         except BrokenPipeError:
-            # Whoever read the output has had enough; without this, Python complains once more on exit.
+            # The reader closed the pipe; without this, Python prints another error on exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(0) from None
 
@@ -94,16 +94,16 @@ def app() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the tool and exit."""
-    # Nothing here multiplies matrices: the threads that NumPy starts for that would be waited for.
+    # Matrix multiplication is not used: do not start NumPy's threads for it, which delay the exit.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What modules are made of stays; looking through it again and again takes a tenth of the start.
+    # The objects of modules are permanent; repeatedly scanning them takes a tenth of the start.
     gc.set_threshold(20_000)
-    # Nor does the interpreter have to look through it for cycles when it ends, which takes as long.
+    # Skip the interpreter's final search for cycles, which takes as long.
     atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ENCODING_ERRORS)
-    # Several passes over the same logs find the same: each warning is printed once.
+    # Several passes over the same logs repeat warnings: print each of them once.
     warn_once = lru_cache(maxsize=None)(lambda text: warn(f"warning: {text}"))
     warnings.showwarning = lambda message, *_: warn_once(str(message))
     try:
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except BinlogError as error:
         code = _complain(error, EXIT_DAMAGED)
     except OSError as error:
-        # What goes to files is written by those that name them (`writing_to`).
+        # Errors in writing files are handled where the files are opened (`writing_to`).
         code = _complain(
             SourceError(f"cannot write: {error.strerror or error}", file=_name_of(error)), EXIT_USAGE
         )

@@ -1,8 +1,8 @@
-"""How the servers' clients take their options, and those of them that mean nothing for files.
+"""The option syntax of the servers' clients, and those of their options that do not apply to files.
 
-`my_getopt`, the clients' parser: underscores in names stand for hyphens, `--skip-NAME` and `--NAME=0` turn a
-flag off, `--loose-NAME` is ignored where it is unknown, choices have any case and may be cut short, and
-numbers end in K, M, G, T, P or E.
+As in `my_getopt`, the clients' parser: underscores in names are equivalent to hyphens, `--skip-NAME` and
+`--NAME=0` turn a flag off, `--loose-NAME` is ignored if it is unknown, choices may have any case and may be
+abbreviated, and numbers may end in K, M, G, T, P or E.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ON, _OFF = frozenset(("1", "on", "true")), frozenset(("0", "off", "false"))
 _SUFFIXES = "kmgtpe"
 _GTID = re.compile(r"[0-9]+-[0-9]+-[0-9]+")
 
-#: They name a server, or ask for what only a server has.
+#: Options that name a server, or request something that only a server has.
 _OF_SERVERS = (
     ("-h", "--host"),
     ("-P", "--port"),
@@ -40,7 +40,7 @@ _OF_SERVERS = (
     ("--bind-address",),
 )
 _FLAGS_OF_SERVERS = (("-R", "--read-from-remote-server"), ("--stop-never",), ("--raw",))
-#: They tune a connection, or the client's own memory, and change nothing where it reads files.
+#: Options that tune a connection or the client's memory, without effect on reading files.
 _WITHOUT_EFFECT = (
     "--binlog-row-event-max-size",
     "--character-sets-dir",
@@ -82,7 +82,7 @@ _FLAGS_WITHOUT_EFFECT = (
     ("--no-login-paths",),
     ("--gtid-strict-mode",),
 )
-#: They are there in the clients, and not here.
+#: Options of the clients that are not supported here.
 _REFUSED = {
     "--server-id-bits": "not supported; give the full ID with --server-id",
     "--debug": "not supported; debug traces exist only in the clients",
@@ -91,7 +91,7 @@ _REFUSED = {
 
 
 class ClientFlag(click.Option):
-    """A flag that `--skip-NAME` turns off, which the help does not list."""
+    """A flag that `--skip-NAME` turns off; the help does not list that name."""
 
     def __init__(self, names: Sequence[str], **given: Any) -> None:
         declared = [name for name in names if name.startswith("-")]
@@ -109,7 +109,7 @@ class ClientFlag(click.Option):
 
 
 class ClientChoice(_Choice):
-    """One of some words, in any case, or the beginning of just one of them."""
+    """One of several words, in any case, or an unambiguous prefix of one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         word = str(value).rstrip(" ").lower()
@@ -120,7 +120,7 @@ class ClientChoice(_Choice):
 
 
 class ClientNumber(_AnyType):
-    """A number that is not negative, with a suffix that stands for a power of 1024."""
+    """A non-negative number with an optional suffix for a power of 1024."""
 
     name = "number"
 
@@ -134,7 +134,7 @@ class ClientNumber(_AnyType):
 
 
 class ClientNumbers(_AnyType):
-    """Numbers with commas between them."""
+    """Comma-separated numbers."""
 
     name = "numbers"
 
@@ -145,7 +145,7 @@ class ClientNumbers(_AnyType):
 
 
 class ClientPosition(ClientNumber):
-    """An offset; or MariaDB's GTIDs, one of each domain, as the number of each domain."""
+    """An offset, or MariaDB's GTIDs, one per domain, as a sequence number by domain."""
 
     name = "position"
 
@@ -161,7 +161,7 @@ class ClientPosition(ClientNumber):
 
 
 class ClientCommand(click.Command):
-    """A command whose options are written as those of the clients."""
+    """A command with the option syntax of the clients."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(self._as_click_has_them(args)))
@@ -193,7 +193,7 @@ class ClientCommand(click.Command):
 
 
 def _plain(name: str, known: set[str]) -> tuple[str, bool]:
-    """A long option without the clients' prefixes, and whether they turn it off."""
+    """A long option without the clients' prefixes, and whether a prefix turns it off."""
     if name.startswith("loose-"):
         name = name.removeprefix("loose-")
     if f"--{name}" in known:
@@ -212,7 +212,7 @@ def _refuse(context: click.Context, parameter: click.Parameter, value: object) -
 
 
 def options_without_meaning(command: _Command) -> _Command:
-    """The clients' options that files have no use for: refused, or taken without an effect."""
+    """Add the clients' options that do not apply to files: they are rejected, or have no effect."""
     hidden: dict[str, Any] = {"hidden": True, "expose_value": False}
     for names in _OF_SERVERS:
         command = click.option(*names, callback=_refuse, **hidden)(command)

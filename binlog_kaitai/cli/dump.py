@@ -136,7 +136,7 @@ def _opened(result_file: str | None) -> AbstractContextManager[BinaryIO]:
 
 
 def _guarded(write: Callable[[bytes], object], target: str) -> Callable[[bytes], object]:
-    """Writes, and names the target where that fails: what reads the logs would name the log."""
+    """Write text; errors name the target, rather than the log being read."""
 
     def guarded(data: bytes) -> object:
         with writing_to(target):
@@ -168,7 +168,7 @@ def _options(
         exclude_gtids=exclude_gtids,
     )
     return DumpOptions(
-        # What the clients make of neither: as if it was not given.
+        # As in the clients, `unspec` means that the option was not given.
         base64_output=Base64Output("auto" if base64_output == "unspec" else base64_output),
         rewrite_databases=dict(_pair(one) for one in rewrite_db),
         verify_checksums=verify_binlog_checksum,

@@ -72,7 +72,7 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
 
 
 def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:
-    """A log that hands over the header of its file when it is opened."""
+    """A source that passes the header of its file to a callback when it is opened."""
     from binlog_kaitai.sources.layer import header_before
 
     def opened() -> BinaryIO:

@@ -80,7 +80,7 @@ def command(
 
 @contextmanager
 def _to_the_end(damage: list[BinlogError]) -> Iterator[None]:
-    """Keep what is wrong with the logs until all views are written, each up to there."""
+    """Hold back damage until all views are written up to it."""
     try:
         yield
     except (UsageError, SourceError):

@@ -15,7 +15,7 @@ from binlog_kaitai.core.filters import MAX_SERVER_ID
 from binlog_kaitai.errors import ConnectionLostError, UsageError
 from binlog_kaitai.render.json_text import to_json
 
-#: The server cannot be reached; all else that goes wrong does so again at the next try.
+#: The server cannot be reached; other errors would recur on the next try.
 EXIT_UNREACHABLE = 4
 
 

@@ -36,7 +36,7 @@ def write_followed(
     from_now: bool,
     ddl: str | None = None,
 ) -> None:
-    """Write spans of logs as they come, until somebody interrupts; `write` gets what to take of each."""
+    """Write spans of logs as they appear, until interrupted; `write` gets each span and its filters."""
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.following.spans import with_gtids
     from binlog_kaitai.following.tail import tail
@@ -57,6 +57,6 @@ def write_followed(
 
 
 def check_follow(follow: bool, from_now: bool) -> None:
-    """Refuse an option that means nothing alone."""
+    """Reject an option that has no meaning without `--follow`."""
     if from_now and not follow:
         raise UsageError("--from-now requires --follow")

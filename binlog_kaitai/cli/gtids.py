@@ -20,7 +20,7 @@ from binlog_kaitai.errors import BinlogError, UsageError
 if TYPE_CHECKING:
     from binlog_kaitai.core.gtids import GtidSet
 
-#: Of `contains`: something is missing; the question could not be answered. As grep has it.
+#: Exit codes of `contains`, as in grep: something is missing; an error occurred.
 EXIT_MISSING, EXIT_FAILED = 1, 2
 
 _CONTAINS = "contains"
@@ -31,12 +31,12 @@ _OPERATIONS: dict[str, Callable[[GtidSet, GtidSet], GtidSet]] = {
     _CONTAINS: lambda first, others: others - first,
 }
 
-#: What begins like a GTID, so that it is no name of a file.
+#: The beginning of a GTID, which distinguishes it from a file name.
 _GTID = re.compile(r"\s*(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\s*:|[0-9]+-[0-9]+-[0-9]+)")
 
 
 class _Words(click.Path):
-    """The first words are the operations; shells complete files, too."""
+    """Completes the operations as the first word, and files."""
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -112,7 +112,7 @@ class _Operand(NamedTuple):
 
 
 def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
-    """The sets that the words stand for."""
+    """The sets named by the arguments."""
     from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
 
     ends: list[Any] = []
@@ -132,7 +132,8 @@ def _result(operation: str, operands: list[_Operand], *, logged: bool, positions
     sets = [one.gtids for one in operands]
     if not positions:
         return _combined(operation, sets)
-    # All of a domain up to a position is there, whichever server made it; what is printed is what is named.
+    # A position contains everything in its domain up to it, from any server; the output lists the given
+    # GTIDs.
     wide = [one.gtids if one.is_log and logged else one.gtids.up_to_here(sets) for one in operands]
     named = [one.gtids if one.is_log else one.gtids.up_to_here() for one in operands]
     return _combined(operation, wide) & reduce(operator.or_, named)
@@ -145,14 +146,14 @@ def _combined(operation: str, sets: list[GtidSet]) -> GtidSet:
 
 
 def _literal(text: str) -> GtidSet | None:
-    """A set that is written out; None for logs."""
+    """A literal set; None for logs."""
     from binlog_kaitai.core.gtids import GtidSet
 
-    # In batch mode the client prints the ends of lines as \n.
+    # In batch mode the client prints line ends as \n.
     text = text.replace("\\n", "")
     return GtidSet.parse(text) if not text.strip() or _GTID.match(text) else None
 
 
 def _count(found: GtidSet) -> int:
-    # `len` takes no more than 2^63.
+    # `len` is limited to 2^63.
     return sum(last - first + 1 for _, numbers in found.items() for first, last in numbers)

@@ -1,4 +1,4 @@
-"""Lines for people, on stdout and stderr."""
+"""Messages on stdout and stderr."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from binlog_kaitai.render.terminal import printable
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Print a line, with escapes for what would control the terminal."""
+    """Print a line, with control characters escaped."""
     click.echo(printable(line), err=err)
 
 
 def warn(message: object) -> None:
-    """Print a warning, or what went wrong, to stderr."""
+    """Print a warning or an error to stderr."""
     say(f"binlog-kaitai: {message}", err=True)

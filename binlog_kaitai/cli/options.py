@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-# A path, so that shells complete it; whether it is there is for the reader to say.
+# A path, so that shells complete it; the reader checks whether it exists.
 source_paths = click.argument(
     "sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
 )
 
 
 def _use_key(context: click.Context, option: click.Parameter, value: Any) -> None:
-    """Take in one of the options about keys; commands do not get them."""
+    """Apply an option for keys; commands do not receive it."""
     if not value:
         return
     from binlog_kaitai.sources.keys import Keys, use
@@ -67,7 +67,7 @@ _KEYS = [
 
 
 def keys(command: _Command) -> _Command:
-    """Add the options that say where the keys of encrypted logs are."""
+    """Add the options for the keys of encrypted logs."""
     call: Any = command
     for option in reversed(_KEYS):
         call = option(call)
@@ -75,7 +75,7 @@ def keys(command: _Command) -> _Command:
 
 
 def sources(command: _Command) -> _Command:
-    """Add the argument `SOURCE...`, and the options about keys."""
+    """Add the argument `SOURCE...`, and the options for keys."""
     return source_paths(keys(command))
 
 
@@ -91,7 +91,7 @@ def number(text: str) -> int:
 
 
 class LocalPath(click.Path):
-    """A path to write to; URLs are refused, since they would become local folders."""
+    """A path to write to; URLs are rejected, since they would become local folders."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if is_url(os.fspath(value)):
@@ -112,7 +112,7 @@ def target(help_text: str) -> Callable[[_Command], _Command]:
 
 
 def changes(command: _Command) -> _Command:
-    """Add the options that select row changes by content; the command gets them as keywords."""
+    """Add the options that select row changes by content, passed as keywords."""
     for option in reversed(_CHANGES):
         command = option(command)
     return command
@@ -149,7 +149,7 @@ def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[_
 def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Command]:
     """Add `--format`, whose default is the first of the names; the command gets it as `output`.
 
-    With `default` None the command gets None where nothing is chosen.
+    If `default` is None, the command gets None unless the option is given.
     """
     choice = click.Choice(names)
     shown = {"default": names[0], "show_default": True} if default == "" else {"show_default": names[0]}
@@ -218,7 +218,7 @@ def _refuse_empty_span(start: str | None, stop: str | None) -> None:
 
 
 def refuse_position(source: Source, position: int | None) -> None:
-    """Refuse a position inside an event, naming where the nearest events begin.
+    """Reject a position inside an event; the error names the nearest event boundaries.
 
     Raises
     ------

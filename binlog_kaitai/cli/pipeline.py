@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
 
-#: What a worker's error says, in the midst of Spark's own words.
+#: This package's message within Spark's error from a worker.
 _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 
 
@@ -210,7 +210,7 @@ def _refresh(pipeline: Pipeline, spark: Any, as_of: datetime | str | None) -> No
 
 
 def _say(record: dict[str, Any]) -> None:
-    """One line for each part of a batch."""
+    """Print one line for each part of a batch."""
     counts: Counter[str] = Counter()
     for file in record["files"]:
         counts[os.path.dirname(os.path.dirname(file["to"]))] += file["rows"]
@@ -221,7 +221,7 @@ def _say(record: dict[str, Any]) -> None:
 
 
 def _plain(error: Exception) -> BinlogError:
-    """What went wrong in this package's own words, if it did so there."""
+    """This package's own message in an error from Spark, if there is one."""
     found = _OWN_WORDS.search(str(error))
     if found is None:
         return SourceError(f"Spark: {str(error).splitlines()[0]}")

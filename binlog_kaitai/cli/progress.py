@@ -1,6 +1,6 @@
-"""A progress bar on stderr for long work, where stderr is a terminal.
+"""A progress bar on stderr for long operations, if stderr is a terminal.
 
-The bar comes when a log turns out to be long, not before; and not over lines that go to the same terminal.
+The bar is shown only once a log turns out to be long, and not if output lines go to the same terminal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 from binlog_kaitai.render.terminal import printable
 from binlog_kaitai.sources.source import Source
 
-#: Shorter logs are done before a bar would be seen, in bytes.
+#: Minimum size in bytes; shorter logs are read before a bar would be noticed.
 _WORTHWHILE = 64 << 20
 
 Advance = Callable[[Source, int], object]
@@ -25,21 +25,21 @@ Advance = Callable[[Source, int], object]
 
 @contextmanager
 def progress_over(source: Source) -> Iterator[Callable[[int], object]]:
-    """A bar for reading one log; gives a function that takes the offset that has been reached."""
+    """A bar for reading one log; yields a function that takes the offset reached."""
     with progress_over_all() as advance:
         yield lambda position: advance(source, position)
 
 
 @contextmanager
 def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterator[Advance]:
-    """A bar for reading several logs, each from its start; gives a function that takes log and offset.
+    """A bar for reading several logs, each from its start; yields a function that takes log and offset.
 
     Parameters
     ----------
     task
-        What is being done, if there is more than one thing to do.
+        The name of the operation, if there are several.
     beside_output
-        Lines go to stdout meanwhile: no bar where that is a terminal, too.
+        Lines are written to stdout meanwhile: no bar if that is a terminal, too.
     """
     if not _may_show(beside_output):
         yield lambda source, position: None
@@ -53,7 +53,7 @@ def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterato
 
 @contextmanager
 def watched(sources: list[Source], *, beside_output: bool = False) -> Iterator[list[Source]]:
-    """A bar for whatever reads these logs; gives the same logs, which tell it how far they have been read."""
+    """A bar for reading these logs; returns the same logs, which report their progress to it."""
     if not _may_show(beside_output):
         yield sources
         return
@@ -70,7 +70,7 @@ def _may_show(beside_output: bool) -> bool:
 
 
 class _Watched(io.RawIOBase):
-    """The stream of a log, which tells how far it has been read."""
+    """The stream of a log, which reports how far it has been read."""
 
     def __init__(self, source: Source, advance: Advance) -> None:
         self._source, self._advance = source, advance
@@ -86,7 +86,7 @@ class _Watched(io.RawIOBase):
         return data
 
     def readinto(self, buffer: Any) -> int:
-        # Not every stream can do this; whoever calls it takes an AttributeError for that.
+        # Not every stream has this method; callers handle the AttributeError.
         count: int = self._stream.readinto(buffer) or 0  # type: ignore[attr-defined]
         self._moved_to(self._at + count)
         return count
@@ -115,7 +115,7 @@ class _Watched(io.RawIOBase):
 
 
 class _Bar:
-    """The bar, which begins to show when there is reason to."""
+    """The bar, which is shown once the log is long enough."""
 
     def __init__(self, task: str) -> None:
         self._task = task
@@ -125,7 +125,7 @@ class _Bar:
         self._shown: Any = None
 
     def advance(self, source: Source, position: int) -> None:
-        """So much of a log has been read."""
+        """Set how much of a log has been read."""
         if source.name != self._name:
             self._name = source.name
             is_file = source.path is not None and os.path.isfile(source.path)
@@ -138,12 +138,12 @@ class _Bar:
             self._bar.update(self._shown, completed=position)
 
     def close(self) -> None:
-        """Take it away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 
     def _title(self) -> str:
-        # What is in brackets would be markup.
+        # Text in brackets would be markup.
         name = printable(os.path.basename(self._name or "")).replace("[", r"\[")
         return f"{self._task} {name}".strip()
 

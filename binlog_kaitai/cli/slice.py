@@ -52,7 +52,7 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
 
 
 def _targets(logs: list[Source], target: str) -> list[str]:
-    """A path for each log."""
+    """The output path for each log."""
     if len(logs) == 1 and not os.path.isdir(target) and not target.endswith(os.sep):
         return [target]
     if os.path.isfile(target):

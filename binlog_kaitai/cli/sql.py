@@ -11,7 +11,7 @@ from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import warn
 from binlog_kaitai.cli.progress import progress_over_all
 
-#: A selected change is a comment in the script, not a statement.
+#: Exit code if a selected change is a comment in the script, not a statement.
 EXIT_INCOMPLETE = 3
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _STEPS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
-#: As many steps are shown if no length is asked for.
+#: Number of steps shown if no step length is given.
 _CHART_STEPS = 72
 
 
@@ -118,11 +118,11 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
 
         class _Console(Console):
             def on_broken_pipe(self) -> None:
-                raise BrokenPipeError  # which is no damage of the log, as rich's exit code would say
+                raise BrokenPipeError  # rich would exit with 1, which means a damaged log
 
         from binlog_kaitai.render.stats_text import DEFAULT_PARTS, print_stats
 
-        # What is not a terminal has no width that lines could be fitted to.
+        # Only terminals have a width to which lines are fitted.
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
         console = _Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
         print_stats(stats, parts or DEFAULT_PARTS, timeline, console)

@@ -27,9 +27,10 @@ class Checkpoint:
     gtids : str
         All GTIDs up to here, including those before the first log; for MariaDB, each server's up to its last.
     skip : str
-        GTIDs after the mark that have already been read, because another server wrote them in another order.
+        GTIDs after the checkpoint that have already been read, because another server wrote them in another
+        order.
     era : int
-        How often the logs of another server, or older numbers, have been read on from; see
+        How often reading continued in the logs of another server, or with older numbers; see
         `binlog_kaitai.columns.rows.sequences`.
     definitions : str
         Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.saved`.

@@ -139,8 +139,8 @@ def follow(
     """Read the events of logs that a server is writing, and wait for more.
 
     Events are yielded by complete transactions: those of an open transaction follow once it ends. When the
-    server switches to a new log, so does the reader. Without `idle_timeout` and `stop`, iteration never ends
-    by itself; leave the loop, or close the reader.
+    server switches to a new log, so does the reader. Without `idle_timeout` and `stop`, iteration does not
+    end on its own; leave the loop, or close the reader.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Running servers to follow: what speaks to them puts their logs into a folder."""
+"""Running servers as a source to follow: their logs are fetched into a folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Feed(Protocol):
     start: Start
 
     def end(self, file: str, log_id: int) -> tuple[str, int]:
-        """The newest log, and up to where it can be read; logs before that of a checkpoint may go."""
+        """The newest log, and up to where it can be read; logs before that of a checkpoint may be removed."""
 
     def name_of(self, path: str) -> str:
-        """What outputs and errors call a log: its name on the server."""
+        """The name of a log in output and errors: that on the server."""
 
     def close(self) -> None:
-        """Nothing more is read."""
+        """Stop fetching."""
 
 
 def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> Feed | None:
@@ -38,19 +38,19 @@ def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> 
     UsageError
         A server is not the only source.
     ServerError
-        The server cannot be reached, or refuses.
+        The server cannot be reached, or rejects the request.
     """
     if not any(map(is_server, paths)):
         return None
     if len(paths) > 1:
         raise UsageError("a server cannot be followed together with other sources")
-    # It reads what it fetches with the modules above, and is found by name from here.
+    # Imported by name, since it uses the modules above to read what it fetches.
     live = import_module("binlog_kaitai.live.direct")
     return cast(Feed, live.Direct(paths[0], start, is_bounded=is_bounded))
 
 
 def first(follower: Follower, start: Start, feed: Feed | None) -> Checkpoint:
-    """Where to begin."""
+    """Where to start."""
     begin = start if feed is None else feed.start
     if isinstance(begin, Mapping):
         return Checkpoint.of(begin) if "log_id" in begin else follower.place(begin)

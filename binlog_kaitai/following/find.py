@@ -24,13 +24,13 @@ Lose = Callable[[SourceError], None]
 
 
 def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys | None = None) -> Checkpoint:
-    """The mark in an existing log: its own, or the one that continues where its GTIDs end.
+    """The checkpoint in an existing log: its own, or the one that continues where its GTIDs end.
 
     Parameters
     ----------
     lose
-        Called with the error if transactions are missing, and may raise it; if it returns, the mark is at the
-        oldest transaction available.
+        Called with the error if transactions are missing, and may raise it; if it returns, the checkpoint is
+        at the oldest transaction available.
     keys
         Where to look for the keys of encrypted logs.
     """
@@ -70,8 +70,8 @@ def start_of(path: str, keys: Keys | None = None) -> Checkpoint:
 def era_after(checkpoint: Checkpoint, path: str) -> int:
     """The era of a log that is read after a checkpoint in another one.
 
-    It stays the same where the number of the log is a greater one of the same series, so that changes are
-    ordered by it.
+    It stays the same if the log has a greater number in the same series, so that changes are ordered by that
+    number.
     """
     before = checkpoint.file
     is_greater = series_of(path) == series_of(before) and log_number(path) > log_number(before)
@@ -101,7 +101,7 @@ def _by_gtids(
     if checkpoint.file and (
         missing := reached.without(_gtids_of(*headers[-1], keys) if headers else GtidSet())
     ):
-        reason = f"the available logs lack {missing}, which were read: a server that lags or began anew"
+        reason = f"the available logs lack {missing}, which were already read: the server lags or was reset"
         return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose, keys)
     for path, log_header in reversed(headers):
         if log_header.previous is not None and not log_header.previous.without(reached):

@@ -252,7 +252,7 @@ class Follower:
 
     def _lose(self, error: SourceError) -> None:
         if self._fails_on_loss:
-            error.reason += f"; to go on with what is there, set {self._loss_option}"
+            error.reason += f"; to continue with the remaining logs, set {self._loss_option}"
             raise error
         warnings.warn(str(error), DataLossWarning, stacklevel=2)
 

@@ -55,7 +55,7 @@ class Span:
     name : str
         What outputs and errors call the log, if that is not its path.
     era : int
-        That of its checkpoint.
+        The era of its checkpoint.
     """
 
     path: str

@@ -7,7 +7,7 @@ The rule
 3. The files are renamed into the lake, under names that include the batch, and added to its Iceberg tables.
 4. The record is renamed again: the batch is complete.
 
-A process killed before step 2 leaves nothing in the lake, and the batch is made again. A process killed
+A process killed before step 2 leaves nothing in the lake, and the batch is repeated. A process killed
 before step 4 leaves a record: the next process moves the remaining files, and adds them to the tables that
 lack them. The lake therefore contains each file of a decided batch exactly once, and no other file.
 """
@@ -107,7 +107,7 @@ class Lake:
         return max((int(path.stem) for path in self._batches.glob("[0-9]*.*")), default=None)
 
     def is_decided(self, batch: int) -> bool:
-        """Whether a batch is decided, so that it need not be made again."""
+        """Whether a batch is decided, so that it need not be repeated."""
         return self._record_path(batch).exists() or self._decided_path(batch).exists()
 
     def record(self, batch: int) -> dict[str, Any]:

@@ -65,7 +65,7 @@ DIALECTS = {
 
 
 def name_in_lake(name: str, kind: str) -> str:
-    """What a server's column is called in the tables of some kind."""
+    """The name of a server's column in the tables of a kind of lake."""
     return untaken_name(own_name(name), DIALECTS[kind].taken)
 
 

@@ -96,11 +96,11 @@ def write_lake(
     definitions
         Table definitions at the start.
     filters
-        As :meth:`Filters.of` takes them.
+        As for :meth:`Filters.of`.
     dialect
         The dialect of the intended readers.
     era
-        That of the changes in the column `_sequence`, see `columns.rows.sequences`.
+        The era of the changes in the column `_sequence`, see `columns.rows.sequences`.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
 
 
 class Files:
-    """Open files by folder, below a folder that nobody else writes to."""
+    """Open files by folder, below a folder without other writers."""
 
     def __init__(self, folder: Path, dialect: Dialect = SPARK) -> None:
         self.rows: dict[str, int] = {}

@@ -40,7 +40,7 @@ def shown_bytes(count: int) -> str:
 
 
 def shown_seconds(seconds: float) -> str:
-    """A duration in the largest two units that say something."""
+    """A duration in its two largest units."""
     if seconds < 1:
         return f"{seconds * 1000:.3g} ms" if seconds else "0 s"
     if seconds < 60:

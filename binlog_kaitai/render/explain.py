@@ -18,16 +18,16 @@ from binlog_kaitai.render.terminal import printable
 
 _BYTES_A_LINE = 16
 
-#: Narrower terminals get half as many; none counts as narrower than 80 columns.
+#: Narrower terminals show half as many; widths below 80 columns count as 80.
 _ROOM_FOR_ALL_BYTES, _NARROWEST = 140, 80
 
-#: With so much room for value and meaning both stand in one line, and the meaning is cut.
+#: With this much room, value and meaning share a line, and the meaning is truncated.
 _WIDE = 60
 
-#: Values are padded to this, so that meanings begin in one column.
+#: Values are padded to this width, so that meanings are aligned.
 _VALUE_WIDTH = 24
 
-#: A longer field is shown by its beginning, in bytes; its value by no more characters.
+#: Maximum number of bytes shown of a field, and of characters of its value.
 _LONG, _LONG_VALUE = 4 << 10, 60
 
 
@@ -37,11 +37,11 @@ class Explained(NamedTuple):
     Attributes
     ----------
     headline : tuple of str
-        What they are, in words.
+        Description of the bytes.
     raw : bytes
         The bytes.
     start : int
-        What offsets begin with: that of the bytes in the file.
+        Offset of the bytes in the file.
     dissection : Dissection
         Their fields.
     """
@@ -53,7 +53,7 @@ class Explained(NamedTuple):
 
     @classmethod
     def of(cls, event: Event, header_size: int = 0) -> Explained:
-        """An event, whose log begins after a header of some bytes in the file.
+        """An event, of a log that begins after a file header of some length.
 
         The offsets of an event inside a transaction payload count from the event's own first byte.
         """
@@ -68,13 +68,13 @@ class Explained(NamedTuple):
 
     @property
     def error(self) -> GrammarError | None:
-        """Why the bytes cannot be read in full, if so."""
+        """Why the bytes cannot be parsed in full; None if they can."""
         return self.dissection.error
 
     def json(self) -> str:
         """The leaves as one line of JSON, a list of ``{offset, size, path, value}``; offsets in the file.
 
-        Fields of bits that share bytes are one object, whose value is an object of these fields.
+        Bit fields that share bytes are one object, whose value is an object of these fields.
         """
         leaves = self.dissection.leaves
         return to_json(
@@ -90,9 +90,10 @@ class Explained(NamedTuple):
         )
 
     def lines(self, width: int | None = None, *, in_full: bool = False) -> Iterator[str]:
-        """The lines for a person; `width` is the terminal's, None for lines in full.
+        """The lines as text; `width` is the terminal's, None for no limit.
 
-        Of a field of more than 4 KiB the first bytes are shown, and how many follow, unless `in_full`.
+        Unless `in_full`, only the first bytes of fields longer than 4 KiB are shown, and the number of the
+        rest.
         """
         return _lines(self, width, in_full=in_full)
 
@@ -122,7 +123,7 @@ def _lines(explained: Explained, width: int | None, *, in_full: bool) -> Iterato
 
 
 class _Columns(NamedTuple):
-    """Widths of the columns; text that is longer goes on in the next line."""
+    """Widths of the columns; longer text continues on the next line."""
 
     offset: int
     bytes_a_line: int
@@ -167,7 +168,7 @@ def _hex_width(count: int) -> int:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """A path in lines, broken after dots and underscores where that is possible."""
+    """A path in lines, broken after dots and underscores if possible."""
     lines = [""]
     for name in re.findall(r"[^._]*[._]?", text):
         for piece in (name[at : at + width] for at in range(0, len(name), width)):
@@ -178,7 +179,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _value_lines(value: str, meaning: str, width: int) -> list[str]:
-    """The whole value, and as much of its meaning as two lines hold, or the rest of a wide one."""
+    """The whole value, and as much of its meaning as fits into two lines, or into the rest of a wide one."""
     line = f"{value:<{_VALUE_WIDTH}}  {meaning}".rstrip()
     if len(line) <= width:
         return [line]
@@ -208,7 +209,7 @@ def _headline(event: Event, header_size: int) -> Iterator[str]:
 
 
 def shown_value(leaf: Leaf) -> str:
-    """The value as a person reads it, in one line; empty where that is for the leaf's parts to say."""
+    """The value as text in one line; empty if the leaf's parts are shown instead."""
     value = leaf.value
     if leaf.parts:
         return ""

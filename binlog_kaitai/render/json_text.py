@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-#: Bytes that are no UTF-8 come as lone surrogates, which UTF-8 cannot hold: they are written as escapes.
+#: Invalid UTF-8 is decoded to lone surrogates, which UTF-8 cannot represent: they are written as escapes.
 ENCODING_ERRORS = "backslashreplace"
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)

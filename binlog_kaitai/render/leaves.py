@@ -1,9 +1,9 @@
 """Every byte of an event as a leaf of the grammar's tree.
 
-The traced classes note where each field of a type lies in the type's own stream; a leaf has the place in the
-whole event. Leaves come in order and tile the event: no byte is in two of them or in none. Where a lazy
-instance reads the very bytes of a field once more (the cells of row images), its leaves stand for the field.
-Fields of single bits that share bytes are one leaf, with the fields as its parts.
+The traced classes record the offset of each field in the stream of its type; a leaf has the offset in the
+whole event. Leaves are in order and tile the event: each byte is in exactly one of them. If a lazy instance
+reads the bytes of a field again (the cells of row images), its leaves replace the field. Bit fields that
+share bytes are one leaf, with the fields as its parts.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from binlog_kaitai.core.grammar import bit_fields, meanings, trace_encryption_he
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.reader.reader import Event
 
-#: Types that are one number in parts: what the number means is worth more than what the part is.
+#: Types that are one number in parts: the meaning of the number is more useful than that of its parts.
 _NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))
 _NUMBERS_IN = frozenset(("GtidTaggedEvent.Number.number",))
 
 
 class Leaf(NamedTuple):
-    """One field that has no parts.
+    """A field without subfields.
 
     Attributes
     ----------
     offset : int
-        From the event's first byte, in bytes.
+        Offset from the start of the event, in bytes.
     size : int
         In bytes, at least 1.
     path : str
-        Names in the grammar, such as ``"body.content.schema_name"``; of fields of bits, that of the structure
-        that they make up.
+        Names in the grammar, such as ``"body.content.schema_name"``; for bit fields, the path of the
+        structure that they form.
     value : object
-        As the grammar reads it; of fields of bits, a dictionary of the fields.
+        As parsed by the grammar; for bit fields, a dictionary of the fields.
     meaning : str
-        The grammar's words for the field.
+        The grammar's description of the field.
     parts : tuple of Leaf
-        The fields of bits, without a place of their own; empty for a field of bytes.
+        The bit fields, without offsets of their own; empty for a field of whole bytes.
     """
 
     offset: int
@@ -54,18 +54,18 @@ class Leaf(NamedTuple):
 
 
 class Dissection(NamedTuple):
-    """An event taken apart.
+    """The fields of an event.
 
     Attributes
     ----------
     leaves : list of Leaf
-        In order; bytes that no field claims are leaves named ``"unread"``.
+        In order; bytes that no field covers are leaves named ``"unread"``.
     derived : list of Leaf
-        What follows from the fields by the grammar's instances: values without bytes of their own.
+        Values computed by the grammar's instances, without bytes of their own.
     error : GrammarError or None
-        Why reading stopped early, if it did.
+        Why parsing stopped early; None if it did not.
     root : object
-        The event as the traced classes read it.
+        The event as parsed by the traced classes.
     """
 
     leaves: list[Leaf]
@@ -75,7 +75,7 @@ class Dissection(NamedTuple):
 
 
 def dissect(event: Event) -> Dissection:
-    """Take an event apart, as far as it follows the grammar."""
+    """Dissect an event, as far as it follows the grammar."""
     traced, error = trace_event(event.raw, event.type_code, event.layout, event.table_map)
     parts = ((traced, "header"), (getattr(traced, "body", None), "content"))
     derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
@@ -83,13 +83,13 @@ def dissect(event: Event) -> Dissection:
 
 
 def dissect_header(raw: bytes) -> Dissection:
-    """Take the header of an encrypted log apart."""
+    """Dissect the header of an encrypted log."""
     traced, error = trace_encryption_header(raw)
     return Dissection(leaves_of(traced, raw), [], error, traced)
 
 
 def leaves_of(root: Any, raw: bytes) -> list[Leaf]:
-    """The leaves of an object of a traced class, which was read from the bytes."""
+    """The leaves of an object of a traced class that was parsed from the bytes."""
     found = [leaf for leaf in _walk(root, 0, "") if leaf.size]
     return list(_without_gaps(found, raw))
 
@@ -106,14 +106,14 @@ def _without_gaps(found: list[Leaf], raw: bytes) -> Iterator[Leaf]:
 
 
 def _derived(node: Any, prefix: str) -> Iterator[Leaf]:
-    """Values of instances that are worth a line: numbers, names, and what is true."""
+    """Values of instances that are shown: numbers, names, and flags that are set."""
     if node is None:
         return
     docs = meanings().get(type(node).__qualname__, {})
     for name in _instances(type(node)):
         try:
             value = getattr(node, name)
-        except Exception:  # an instance of an event that could not be read in full
+        except Exception:  # an instance of an event that could not be parsed in full
             continue
         is_worth = value is True or (isinstance(value, (int, float)) and not isinstance(value, bool))
         if is_worth and name in docs:
@@ -121,7 +121,7 @@ def _derived(node: Any, prefix: str) -> Iterator[Leaf]:
 
 
 def _walk(node: Any, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
-    """Leaves of a structure; `whole` is the meaning of the field that it is."""
+    """Leaves of a structure; `whole` is the meaning of the field that contains it."""
     name_of_type = type(node).__qualname__
     docs = meanings().get(name_of_type, {})
     overlays = dict(_overlays(node, base, prefix))
@@ -155,7 +155,7 @@ def _walk(node: Any, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
 
 
 def _joined(group: list[Leaf], prefix: str, whole: str) -> Leaf:
-    """Fields of bits that fill some bytes together."""
+    """Combine bit fields that share bytes."""
     values = {leaf.path.removeprefix(prefix): leaf.value for leaf in group}
     size = sum(leaf.size for leaf in group)
     parts = tuple(leaf._replace(size=0) for leaf in group)
@@ -163,18 +163,18 @@ def _joined(group: list[Leaf], prefix: str, whole: str) -> Leaf:
 
 
 def _child(node: Any, child: Any, base: int, start: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
-    # A sized substructure has a stream of its own, which begins where the field does.
+    # A sized substructure has its own stream, which begins at the field's offset.
     return _walk(child, base if child._io is node._io else base + start, prefix, whole)
 
 
 def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, int], list[Leaf]]]:
-    """Leaves of lazy instances that read, without gap, bytes that a field has too; by offset and size."""
+    """Leaves of lazy instances that cover all bytes of a field again, by its offset and size."""
     if not any(isinstance(getattr(node, name, None), bytes) for name in node.SEQ_FIELDS):
         return
     for name in _instances(type(node)):
         try:
             value = getattr(node, name)
-        except Exception:  # cells of hostile rows may raise anything; the field's raw bytes are shown then
+        except Exception:  # hostile cells may raise any exception; the field's raw bytes are shown instead
             continue
         where = node._debug.get(f"_m_{name}")
         items = value if isinstance(value, list) else [value]

@@ -29,16 +29,16 @@ _COLUMNS = (
 
 
 def writer(output: str, stream: BinaryIO) -> Callable[[Any], object]:
-    """A function that takes lines of JSON, as bytes, and writes them in the form `output`."""
+    """A function that takes lines of JSON, as bytes, and writes them in the format `output`."""
     if output == "json":
         return stream.write
     write_objects = _Csv(stream).write if output == "csv" else _Table(stream).write
-    # Not splitlines: texts may hold other characters that count as ends of lines.
+    # Not splitlines: texts may contain other characters that it treats as line ends.
     return lambda lines: write_objects([json.loads(line) for line in bytes(lines).split(b"\n") if line])
 
 
 class _Csv:
-    """CSV with a line of headings; `info` is JSON text."""
+    """CSV with a header line; `info` is JSON text."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -58,7 +58,7 @@ class _Csv:
 
 
 class _Table:
-    """A table for people: fixed widths, the file's name without its folders, the main fields at the end."""
+    """A table of fixed widths: the file's name without its folders, the main fields at the end."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

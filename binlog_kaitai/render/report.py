@@ -20,7 +20,7 @@ _ENDS = {
 
 
 def report_object(report: Report) -> dict[str, Any]:
-    """The report on one log as JSON can hold it."""
+    """The report on one log as a JSON object."""
     end = report.end
     return {
         "file": report.file,
@@ -43,7 +43,7 @@ def report_object(report: Report) -> dict[str, Any]:
 
 
 def report_lines(report: Report) -> Iterator[str]:
-    """The report on one log for people."""
+    """The report on one log as lines of text."""
     yield f"{report.file}: {_state(report)}"
     inner = f" and {report.inner_events:,} in compressed transactions" if report.inner_events else ""
     counts = counted(report.events, "event") + inner, counted(report.transactions, "transaction")
@@ -79,7 +79,7 @@ def _state(report: Report) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where that is right."""
+    """A number with its noun, in the plural unless it is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

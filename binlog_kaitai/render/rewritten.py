@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from binlog_kaitai.rewrite import Dropped, Repair, Slice
     from binlog_kaitai.rewrite.format_search import Rebuilt
 
-#: Longest list that is printed in text output.
+#: Maximum length of a list in text output.
 _MAX_SHOWN = 100
 
 
 def repair_object(done: Repair) -> dict[str, Any]:
-    """The report on a repair as JSON can hold it."""
+    """The report on a repair as a JSON object."""
     return {
         "file": done.file,
         "target": done.target,
@@ -33,7 +33,7 @@ def repair_object(done: Repair) -> dict[str, Any]:
 
 
 def repair_lines(done: Repair) -> Iterator[str]:
-    """The report on a repair for people."""
+    """The report on a repair as lines of text."""
     result = done.result
     damage = f"damage in {counted(done.damage_count, 'place')}" if done.damage_count else "no damage"
     yield f"{done.file}: {damage}"
@@ -86,7 +86,7 @@ def _dropped_text(one: Dropped) -> str:
 
 
 def slice_line(done: Slice) -> str:
-    """What was taken of one log."""
+    """The line on what was copied from a log."""
     counts = (
         counted(done.transactions, "transaction"),
         counted(done.events, "event"),

@@ -23,7 +23,7 @@ from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
 from binlog_kaitai.render.terminal import printable
 
-#: The columns of a table with their widths; the row comes after them.
+#: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
     "position": 10,
     "time (UTC)": 19,
@@ -34,7 +34,7 @@ _COLUMNS = {
     "statement": 40,
 }
 
-#: Those that are shown on request.
+#: Columns that are shown on request.
 _ON_REQUEST = ("gtid", *ORIGINS)
 
 _OF_EVENT = ("file", "position", "row", "timestamp", "gtid", "server_id")
@@ -42,12 +42,12 @@ _OF_ROW = ("schema", "table", "change", "before", "after", "diffs")
 
 
 def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
-    """The form of lines of an output, and the line with the names of its columns.
+    """The line format of an output, and its line of column names.
 
     Parameters
     ----------
     shown
-        Some of ``gtid``, ``thread`` and ``statement``. The pages have the last two.
+        Some of ``gtid``, ``thread`` and ``statement``. The pages must have the last two.
     """
     if output == "json":
         return JsonForm(), b""
@@ -59,7 +59,7 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
 
 
 class _Number(str):
-    """A number as it was written: no digit of it may be lost."""
+    """A number in its original digits, none of which may be lost."""
 
 
 def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
@@ -68,7 +68,7 @@ def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
 
 
 class _Csv:
-    """A line for each row, with a field for each key of its JSON object."""
+    """One line per row, with a field for each key of its JSON object."""
 
     dialect = QUOTED_JSON
     text_count = 2
@@ -117,32 +117,32 @@ def _csv_line(values: Iterable[Any]) -> bytes:
 
 
 def _csv_fields(values: Sequence[str | None]) -> bytes:
-    # With a second one an empty field is not alone in its line, where it would have quotes.
+    # A second field prevents the quotes around an empty field that is alone in its line.
     return _csv_line([*values, ""])[: -len(b",\n")]
 
 
 def _converted(found: OfEvents, column: Column, pool: Pool, convert: Callable[[Any], bytes]) -> Column:
-    """JSON values of events in another form, each distinct one converted once."""
+    """JSON values of events in another format, each distinct one converted once."""
     texts = column_texts(found.data, pool, column, len(found.positions))
     made = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
     return pool.verbatim([made[text] for text in texts])
 
 
 def _column(data: Any, offsets: Any, pool: Pool) -> Column:
-    """Texts, and where each begins."""
+    """Texts, and the start of each."""
     base = pool.append(data)
     return Column(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
 
 
 def _padding(offsets: Any, width: int, pool: Pool) -> Column:
-    """The spaces that texts lack to a width."""
+    """The spaces that pad texts to a width."""
     place, _ = pool.add(b" " * width)
     lengths = np.maximum(width - np.diff(offsets), 0)
     return Column(TEXT, np.full(len(lengths), -place - 1), lengths)
 
 
 class _Table:
-    """A line for each row: what changed, and its values."""
+    """One line per row: the kind of change, and the values."""
 
     dialect = PEOPLE
 
@@ -214,7 +214,7 @@ def _line(names: Sequence[str], values: Sequence[str | None], rest: str) -> str:
 
 
 def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
-    """Of an insert or delete all values, of an update those that are the same, and both of others."""
+    """All values of an insert or delete; of an update, unchanged values once and changed ones twice."""
     if before is None or after is None:
         for name, value in (before or after or {}).items():
             yield f"{name}={_shown(value)}"

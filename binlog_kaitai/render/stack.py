@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import zstandard
 
-#: Fast, and text packs well.
+#: Fast, and sufficient for text.
 _LEVEL = 1
 
 #: Chunks are divided so that reading back takes little memory.
@@ -15,7 +15,7 @@ _MOST = 8 << 20
 
 
 class Stack:
-    """A stack of chunks in a temporary file, which is gone when it is closed."""
+    """A stack of chunks in a temporary file, which is deleted when it is closed."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="binlog-kaitai-")  # noqa: SIM115 - closed by close()
@@ -26,9 +26,9 @@ class Stack:
         return len(self._ends) - 1
 
     def append(self, chunk: memoryview | bytes) -> None:
-        """Put a chunk on top; what is in it keeps its order."""
+        """Push a chunk; its content keeps its order."""
         view = memoryview(chunk)
-        # The last part is the first to be written, since reading goes backward.
+        # The last part is written first, because chunks are read backward.
         for start in reversed(range(0, len(view), _MOST)):
             self._file.write(self._pack(view[start : start + _MOST]))
             self._ends.append(self._file.tell())
@@ -40,7 +40,7 @@ class Stack:
         self._file.truncate()
 
     def take(self, other: Stack) -> None:
-        """Put all chunks of another stack on top, which is empty afterwards."""
+        """Push all chunks of another stack, which is empty afterwards."""
         at = self._ends[-1]
         other._file.seek(0)
         while piece := other._file.read(_MOST):
@@ -49,7 +49,7 @@ class Stack:
         other.cut(0)
 
     def backwards(self) -> Iterator[bytes]:
-        """The chunks, the last one first."""
+        """The chunks, last one first."""
         unpack = zstandard.ZstdDecompressor().decompress
         for start, end in zip(reversed(self._ends[:-1]), reversed(self._ends[1:]), strict=True):
             self._file.seek(start)

@@ -19,7 +19,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 4
 _RIGHT = (Kind.NUMBER, Kind.BYTES, Kind.SECONDS, Kind.RATIO)
 
-#: Rows of a part that a terminal gets; the other formats have all.
+#: Maximum number of rows per part on a terminal; the other formats have all rows.
 _MAX_ROWS = 40
 
 _MAX_TEXT = 200
@@ -39,7 +39,7 @@ DEFAULT_PARTS = (
 
 
 def print_stats(stats: Stats, parts: Sequence[str], timeline: Part, console: Console) -> None:
-    """Write the totals, and the parts that are asked for; `timeline` is that part as it is to be shown."""
+    """Write the totals and the requested parts; `timeline` is that part in the steps to show."""
     for line in _totals(stats):
         console.print(Text(line))
     for name in parts:
@@ -79,7 +79,7 @@ def _totals(stats: Stats) -> list[str]:
 
 
 def _named(part: Part, stats: Stats) -> Part:
-    """The part with short names of files; without, where there is just one."""
+    """The part with file names without folders, or no names if there is only one file."""
     if "file" not in (column.name for column in part.columns):
         return part
     at = [column.name for column in part.columns].index("file")
@@ -136,7 +136,7 @@ def _print_chart(part: Part, console: Console) -> None:
 
 
 def _filled(part: Part, column: int) -> list[int]:
-    """The values of a column with those of empty steps in between."""
+    """The values of a column, including those of empty steps."""
     found = {row[0]: row[column] for row in part.rows}
     return [found.get(start, 0) for start in range(part.rows[0][0], part.rows[-1][0] + 1, part.step)]
 

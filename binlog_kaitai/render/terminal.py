@@ -1,22 +1,22 @@
-"""Text for a terminal: what would control it, or hide what is there, is escaped.
+"""Text for a terminal, with escapes for characters that control it or hide text.
 
-Names and values of a log are whatever somebody stored. Everything that people read goes through `printable`;
-JSON, CSV and SQL have escapes of their own.
+Names and values in a log may contain anything. All text for people passes through `printable`; JSON, CSV and
+SQL have their own escapes.
 """
 
 from __future__ import annotations
 
 import re
 
-#: C0 and C1 controls with DEL, marks and overrides of the writing direction, ends of lines and paragraphs,
-#: and lone surrogates, which stand for bytes that are not UTF-8.
+#: C0 and C1 controls with DEL, bidirectional marks and overrides, line and paragraph separators, and lone
+#: surrogates, which represent bytes that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def printable(text: str) -> str:
-    """One line of text, with escapes (``\\n``, ``\\x1b``, ``\\u202e``) for what is not to be printed."""
+    """One line of text, with escapes (``\\n``, ``\\x1b``, ``\\u202e``) for unprintable characters."""
     return text if text.isprintable() else _UNSAFE.sub(_escape, text)
 
 

@@ -14,7 +14,7 @@ from binlog_kaitai.render.amounts import shown_bytes, shown_seconds
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
 from binlog_kaitai.render.terminal import printable
 
-#: The columns of a table with their widths; tables, or the text of a definition, come after them.
+#: The columns of a table with their widths; the tables, or the text of a DDL statement, follow them.
 _COLUMNS = {
     "file": 20,
     "position": 10,
@@ -29,19 +29,19 @@ _COLUMNS = {
 }
 _CHANGES = ("rows_inserted", "rows_updated", "rows_deleted")
 
-#: Longer texts are cut in a table.
+#: Longer texts are truncated in a table.
 _MAX_LENGTH = 80
 
 
 def writer(output: str, stream: BinaryIO) -> Callable[[bytes], object]:
-    """A function that takes lines of JSON and writes them in the form `output`."""
+    """A function that takes lines of JSON and writes them in the format `output`."""
     if output == "json":
         return stream.write
     make = _csv if output == "csv" else _table
     has_headings = [False]
 
     def write(lines: bytes) -> None:
-        # Times stay text, as they were written.
+        # Times stay text, with their original digits.
         objects = [json.loads(line, parse_float=str) for line in lines.split(b"\n") if line]
         stream.write(make(objects, has_headings[0]).encode("utf-8", ENCODING_ERRORS))
         has_headings[0] = True

@@ -34,7 +34,7 @@ interpreter     the Python of Spark's workers
 ==============  ==================================================================
 
 Everything below the partition is :mod:`binlog_kaitai.columns`. Spark's Python workers import this
-package, so it has to be installed for the interpreter that they run (docs/spark.md).
+package, so it must be installed for their interpreter (docs/spark.md).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NEEDED = 'PySpark 4.1 or newer is needed: pip install "binlog-kaitai[spark]"'
 
 
 def __getattr__(name: str) -> Any:
-    # PySpark is looked for when it is needed, so that `register` can say how to get it.
+    # PySpark is imported on demand, so that `register` can explain how to install it.
     if name == "latest":
         from binlog_kaitai.spark.state import latest
 
@@ -73,10 +73,10 @@ def __getattr__(name: str) -> Any:
 
 
 def register(spark: SparkSession) -> None:
-    """Make ``spark.read.format("binlog")`` known to a session.
+    """Register ``spark.read.format("binlog")`` with a session.
 
-    In local mode the data source's workers run this very interpreter, unless ``PYSPARK_PYTHON`` names
-    another. On a cluster they run what the cluster is set to run.
+    In local mode the data source's workers run this interpreter, unless ``PYSPARK_PYTHON`` names another. On
+    a cluster they run the configured one.
 
     Raises
     ------
@@ -95,14 +95,14 @@ def register(spark: SparkSession) -> None:
 
 
 def register_source(spark: SparkSession, source: type[DataSource]) -> None:
-    """Make one data source known, and have local workers run this interpreter."""
+    """Register one data source, and make local workers run this interpreter."""
     context = getattr(spark, "_sc", None)
     if context is None or "PYSPARK_PYTHON" in os.environ or not context.master.startswith("local"):
         spark.dataSource.register(source)
         return
     from binlog_kaitai.spark.interpreter import local_interpreter
 
-    # Registering notes the interpreter; where none is named, Spark would take any python3 on the path.
+    # Registering stores the interpreter; if none is named, Spark would use any python3 on the path.
     noted = context.pythonExec
     context.pythonExec, variables = local_interpreter()
     context.environment.update(variables)

@@ -35,7 +35,7 @@ class BinlogReader(DataSourceReader):
     Raises
     ------
     SourceError, UsageError
-        A path is not there, or cannot be read in parts.
+        A path does not exist, or cannot be read in parts.
     """
 
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
@@ -46,8 +46,8 @@ class BinlogReader(DataSourceReader):
         self._files = between(list_files(options.paths), options.starting, options.ending)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """One partition for each split, in the order of the logs. The starts of logs are read only where a
-        filter is about times or GTIDs.
+        """One partition for each split, in log order. The starts of logs are read only if there is a filter
+        on times or GTIDs.
         """
         splits = divide(self._files, self._options.split_size)
         has_rows = logs_with_rows(self._files, self._options.filters)
@@ -59,9 +59,9 @@ class BinlogReader(DataSourceReader):
         Raises
         ------
         BinlogError
-            The file is damaged, and the mode FAILFAST; names file and position.
+            The file is damaged, and the mode is FAILFAST; names file and position.
         """
-        # Spark calls this with an empty partition where `partitions` found nothing to read.
+        # Spark calls this with an empty partition if `partitions` found nothing to read.
         if not isinstance(partition, SplitPartition):
             return
         spare_modules()
@@ -71,7 +71,7 @@ class BinlogReader(DataSourceReader):
         yield from rows_of(split, earlier, options, arrow_schema(self._schema))
 
     def batches(self, partition: SplitPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of one partition of a table as Arrow has them, with the columns of an Arrow schema."""
+        """The rows of one partition of a table as Arrow batches, with the columns of an Arrow schema."""
         split = partition.split
         return arrow_rows_of(split, self._files[: split.number], self._options_of_task(), schema)
 
@@ -92,7 +92,7 @@ def between(files: list[LogFile], starting: Offset | None, ending: Offset | None
     Raises
     ------
     UsageError
-        There is no file of that name.
+        There is no file with that name.
     """
     first = 0 if starting is None else _index(files, starting, "startingOffsets")
     last = len(files) - 1 if ending is None else _index(files, ending, "endingOffsets")

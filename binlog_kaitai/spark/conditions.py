@@ -1,4 +1,4 @@
-"""Conditions on rows as texts, since Spark's options are nothing else. No text can name code to run."""
+"""Serializes conditions on rows as text, as Spark's options require. No text can name code to run."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from binlog_kaitai.errors import UsageError
 
 
 def as_text(where: Where) -> str:
-    """A condition, as Arrow serializes it, with the columns that it needs."""
-    # What Arrow has for pickle; its public form, Substrait, knows no dictionaries.
+    """A condition as serialized by Arrow, with the columns that it needs."""
+    # Arrow's support for pickle; its public form, Substrait, does not support dictionaries.
     _, (expression,) = where.expression.__reduce__()
     parts = {"expression": expression, "needed": where.needed.serialize()}
     return json.dumps({name: base64.b64encode(part).decode() for name, part in parts.items()})
 
 
 def of_text(text: str) -> Where:
-    """The condition that :func:`as_text` has made a text of.
+    """The condition serialized by :func:`as_text`.
 
     Raises
     ------
     UsageError
-        It is no such text.
+        The text is invalid.
     """
     try:
         parts = {name: base64.b64decode(part) for name, part in json.loads(text).items()}

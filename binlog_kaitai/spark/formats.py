@@ -1,7 +1,7 @@
-"""A batch as appends to tables of Delta, each batch once.
+"""Appends batches to Delta tables, each batch exactly once.
 
-Delta notes with each append who wrote it and its number, and takes no number again. So a batch that was
-killed between two tables is appended to those that lack it when it is made again.
+Delta stores the application and a number with each append, and ignores a number that it already has. If a
+process is killed between two tables, repeating the batch appends it only to those that lack it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.spark.tables import by_schema, joined
 
-#: Who writes, for Delta.
+#: The application name for Delta.
 _APPLICATION = "binlog-kaitai pipeline"
 
 _SETTINGS = {
@@ -29,17 +29,17 @@ _SETTINGS = {
 
 
 def settings_of(name: str) -> list[str]:
-    """What Spark has to be told for a format, as ``name=value``; its jars are the user's to name."""
+    """Spark settings that a format needs, as ``name=value``; the user must name its jars."""
     return [f"{key}={value}" for key, value in _SETTINGS.items()] if name == "delta" else []
 
 
 def check_format(spark: SparkSession, name: str) -> None:
-    """Refuse a format whose classes Spark has not.
+    """Reject a format whose classes Spark does not have.
 
     Raises
     ------
     UsageError
-        Says what to add.
+        The message says what to add.
     """
     if name == "delta":
         jvm: Any = spark._jvm
@@ -53,12 +53,12 @@ def check_format(spark: SparkSession, name: str) -> None:
 
 
 def append_batch(spark: SparkSession, lake: Lake, batch: int, pieces: list[dict[str, Any]]) -> None:
-    """Append what tasks have written to the tables below the lake's folder.
+    """Append the files written by tasks to the tables in the lake's folder.
 
     Parameters
     ----------
     pieces
-        As `Lake.commit` takes them; their files become numbers of rows.
+        As for `Lake.commit`; their files are replaced by row counts.
     """
     groups: defaultdict[str, list[Path]] = defaultdict(list)
     for piece in pieces:

@@ -1,7 +1,7 @@
-"""DataFrames that read only the columns and rows that are asked for.
+"""DataFrames that read only the selected columns and rows.
 
-Spark does not tell a Python source which columns and rows a query needs. So they are arguments here: each
-call makes a source of its own, which can leave out the others.
+Spark does not pass the columns and conditions of a query to Python sources. So they are arguments here: each
+call creates its own source, which can skip the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read(
     where: pc.Expression | None = None,
     **options: str | int | bool,
 ) -> DataFrame:
-    """The changes of a table, of which only some columns and rows are read.
+    """The changes of a table, reading only some columns and rows.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ def read(
     table
         ``schema.table``.
     columns
-        Names of the columns to read, in the order wanted, whatever their case; all by default. The values of
-        other columns are not read, so that damage in them is not found.
+        Names of the columns to read, in the desired order and in any case; all by default. The values of
+        other columns are not read, so damage in them is not detected.
     where
-        A condition on the columns, chosen or not, such as ``pc.field("id") == 42`` (`pyarrow.compute`): only
-        the rows that meet it. Both images of an update are rows, and each is kept or dropped by itself. Of
-        other rows only the columns in the condition are read. In mode PERMISSIVE the rows that report
-        damage are always kept.
+        A condition on the columns, selected or not, such as ``pc.field("id") == 42`` (`pyarrow.compute`);
+        only rows that meet it are returned. Each image of an update is a row, kept or dropped independently
+        of the other. Of other rows, only the columns in the condition are read. In mode PERMISSIVE, rows that
+        report damage are always kept.
     options
         Of ``spark.read.format("binlog")``, such as ``splitSize="64m"``.
 
@@ -73,7 +73,7 @@ def read(
 
 
 def paths_of(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The paths that a caller means, as the option `paths` has them."""
+    """The paths given by a caller, as for the option `paths`."""
     if isinstance(source, str | os.PathLike):
         return [os.fspath(source)]
     return [os.fspath(one) for one in source]

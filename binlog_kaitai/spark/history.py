@@ -1,7 +1,7 @@
-"""What the logs behind a DataFrame say of its table besides the row changes.
+"""Effects of statements in the logs of a DataFrame on its table.
 
-Spark keeps the options of a source in the plan of a DataFrame. By them the logs are found, and are read once
-more, on the driver, for statements such as TRUNCATE and for changes that do not say what a table contains.
+Spark keeps the options of a source in the plan of a DataFrame. They name the logs, which the driver reads
+once more for statements such as TRUNCATE, and for changes that do not determine the contents of a table.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.tables import is_of_segment
 
-#: The number of a log, as `log_number` finds it.
+#: The number of a log, as in `log_number`.
 _NUMBER = rf"(\d+)(?:\.ibb)?(?:{'|'.join(map(re.escape, SUFFIXES))})?(?:\?.*)?$"
 
-#: How Spark calls a source of Python in a plan.
+#: Spark's name for a Python source in a plan.
 _RELATION = "DataSourceV2Relation"
 
 _INSTEAD = "binlog-kaitai pipeline --state follows such statements"
 
 
 def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
-    """The changes that the content of their table comes from.
+    """The changes that determine the current contents of their table.
 
-    A DataFrame that no longer has the logs as its source, such as one of Parquet files, is taken as it is.
+    A DataFrame that no longer has the logs as its source, such as one of Parquet files, is returned
+    unchanged.
 
     Parameters
     ----------
     is_all
-        All changes count, in the order of the logs' numbers; not only those up to a moment.
+        Use all changes, in the order of the logs' numbers, rather than those up to a point in time.
 
     Raises
     ------
     UsageError
-        The changes do not say what the table contains; says why.
+        The changes do not determine what the table contains; gives the reason.
     """
     read = [one for one in _sources_of(changes) if one.view == TABLE]
     for options in read:
@@ -77,7 +78,7 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
 
 
 def lineage_of(options: ReadOptions) -> Lineage:
-    """What the logs of a typed table say of it, as the records of a lake do; places are numbers of logs."""
+    """The lineage of a table from its logs, like that of a lake; log numbers replace batch numbers."""
     files = between(list_files(options.paths), options.starting, options.ending)
     chosen = Filters.of(table=options.table)
     sources = [source_of(file) for file in files]
@@ -101,7 +102,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
 
 
 class _Watch:
-    """Finds what statements of one log do to whole tables."""
+    """Finds the effects of one log's statements on whole tables."""
 
     def __init__(self) -> None:
         self._statements, self._quiescent, self._nothing = Statements(), QuiescentPoints(), Definitions()
@@ -121,10 +122,10 @@ def _folder_name(options: ReadOptions) -> str:
 
 
 def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:
-    """The options of each of our sources in a plan."""
+    """The options of each binlog source in a plan."""
     plan: Any = getattr(frame, "_jdf", None)
     if plan is None:
-        return  # Spark Connect has no plan here
+        return  # a client of Spark Connect has no plan
     leaves = plan.queryExecution().analyzed().collectLeaves()
     for leaf in (leaves.apply(number) for number in range(leaves.size())):
         if leaf.getClass().getSimpleName() == _RELATION and leaf.table().name() == "binlog":

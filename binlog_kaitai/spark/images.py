@@ -1,8 +1,8 @@
-"""Row images that lack columns, as ``binlog_row_image`` MINIMAL and NOBLOB write them, made whole.
+"""Completes row images that lack columns, as ``binlog_row_image`` MINIMAL and NOBLOB write them.
 
-An image of an UPDATE lacks what did not change, or what is not needed to find the row. What the image after
-lacks is in the image before, or was told by an earlier change of the row. What an INSERT lacks has its
-default, which the log does not tell: it is null.
+An image of an UPDATE lacks columns that did not change, or that are not needed to find the row. A column
+missing from the after image is in the before image, or in an earlier change of the row. A column missing from
+an INSERT has its default, which is not logged: it is null.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pyspark.sql import functions as f
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD
 from binlog_kaitai.errors import UsageError
 
-#: The names of the columns that an image does not have.
+#: The names of the columns that are missing from an image.
 ABSENT = ABSENT_FIELD.name
 
-#: Of an update, the image before. No column of a server has a name that ends with a space.
+#: The before image of an update. No column of a server has a name that ends with a space.
 _BEFORE = "_before "
 
-#: Images that give a row its content, rather than taking it away.
+#: Images that add a row, rather than removing it.
 AFTER = ("insert", "update_postimage")
 
 
 def is_after() -> Column:
-    """Whether a change gives a row its content, rather than taking it away."""
+    """Whether a change adds a row, rather than removing it."""
     return f.col("_change_type").isin(*AFTER)
 
 
@@ -37,23 +37,23 @@ def quoted(name: str) -> Column:
 
 
 def filled(changes: DataFrame, own: Sequence[str], keys: Sequence[str], place: Sequence[Column]) -> DataFrame:
-    """The changes, with what an image after lacks and the image before has.
+    """The changes, with columns missing from an after image copied from the before image.
 
     Parameters
     ----------
     own
         The table's columns.
     place
-        What both images of an update have in common, and no other change.
+        Columns that identify a change: equal in both images of an update, and in no other change.
 
     Returns
     -------
-    The same columns; in `ABSENT` there are, of images after, those that only earlier changes tell.
+    The same columns; for after images, `ABSENT` lists the columns that only earlier changes contain.
 
     Raises
     ------
     UsageError
-        The images do not tell which row they are about.
+        The images do not identify their row.
     """
     nothing = f.array().cast("array<string>")
     lacks = f.coalesce(ABSENT, nothing)

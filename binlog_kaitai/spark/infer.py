@@ -1,4 +1,4 @@
-"""The columns of one table, found on the driver with little reading."""
+"""Finds the columns of a table on the driver, reading as little as possible."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from binlog_kaitai.sources.source import series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.values.schema import NameSource
 
-#: Logs of no more bytes than this in all are read whole.
+#: Logs of at most this total size, in bytes, are read in full.
 SMALL = 1 << 20
 
-#: Of larger ones the end is looked at: as much of the newest ones, and if that does not do, of the newest.
+#: Of larger ones, only the end is read: these sizes for the newest logs, then a larger one for the newest.
 WINDOWS, LARGE_WINDOW = (256 << 10,) * 3, 1 << 20
 
 _HELP = (
@@ -33,23 +33,23 @@ _HELP = (
 
 
 def table_columns(options: ReadOptions) -> pa.Schema:
-    """The columns of the changes of a table: `META_FIELDS`, its own, and `ABSENT_FIELD` if that is wanted.
+    """The columns of the changes of a table: `META_FIELDS`, its own, and `ABSENT_FIELD` if requested.
 
-    Its own are of its newest definition. They are of all its definitions with the option ``inferSchema``,
-    for logs that are small in all, and where the newest logs do not name them: then the statements of all
-    logs are followed, unless ``scanDdl`` is false. Where nothing names them they are ``c1``, ``c2``, ...
+    Its own columns are those of its newest definition. They are those of all its definitions with the option
+    ``inferSchema``, if the logs are small in total, and if the newest logs do not name them: then the
+    statements of all logs are followed, unless ``scanDdl`` is false. Unnamed columns are ``c1``, ``c2``, ...
 
     Raises
     ------
     UsageError
-        They are not found without reading more; says what to do.
+        They cannot be found without reading more; the message says what to do.
     """
     columns = merged_schema(_tables(options), options.zero_dates)
     return columns.append(ABSENT_FIELD) if options.tells_absent else columns
 
 
 def _tables(options: ReadOptions) -> list[Table]:
-    """The definitions that the columns are taken from."""
+    """The definitions from which the columns are taken."""
     name = options.table or ""
     files = list_files(options.paths)
     reads_all = options.infers or sum(file.size for file in files) <= SMALL
@@ -80,7 +80,7 @@ def _is_named(table: Table) -> bool:
 
 
 def _newest(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Table]:
-    """The definitions in the end of the newest log of each series that has any, newest first."""
+    """The definitions at the end of each series' newest log that has any, newest first."""
     series: dict[tuple[str, str], list[LogFile]] = {}
     for file in files:
         series.setdefault(series_of(file.path), []).append(file)

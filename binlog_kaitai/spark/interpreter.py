@@ -1,4 +1,4 @@
-"""The Python of Spark's workers: which one, and what it need not do again and again."""
+"""The Python interpreter of Spark's workers, and ways to start and run it faster."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _tasks_begun = 0
 
 
 def local_interpreter() -> tuple[str, dict[str, str]]:
-    """The interpreter for local workers, and variables of the environment that it needs.
+    """The interpreter for local workers, and the environment variables that it needs.
 
-    It is this very one, started by a script where that can be: Spark puts archives of PySpark's sources in
-    front of ``PYTHONPATH``, so that each process would compile them anew, a second of work. Spark gives a
-    process that plans a stream ten seconds to answer. The script has them take PySpark from where this
-    process has it, with bytecode.
+    It is this interpreter, started by a script if possible. Spark prepends archives of PySpark's sources to
+    ``PYTHONPATH``, so each process would compile them anew, which takes a second, and a process that plans a
+    stream must respond within ten. The script makes them import PySpark from this process's installation,
+    with bytecode.
     """
     import pyspark
 
@@ -31,12 +31,12 @@ def local_interpreter() -> tuple[str, dict[str, str]]:
 
 
 def spare_modules() -> None:
-    """Before a task reads: have the collection of garbage after each task leave out what modules are made of.
+    """Before a task reads: exclude the objects of modules from the garbage collection after each task.
 
-    Spark's workers collect after each task, which takes 80 ms with all modules loaded. From the second task
-    on they are, and nothing else is, since the first one's garbage is gone.
+    Spark's workers collect garbage after each task, which takes 80 ms with all modules loaded. By the second
+    task all modules are loaded, and the garbage of the first one is gone.
     """
     global _tasks_begun
     _tasks_begun += 1
-    if _tasks_begun == 2:  # to ask how many objects are frozen would be to count them
+    if _tasks_begun == 2:  # `gc.get_freeze_count` would count the objects
         gc.freeze()

@@ -1,7 +1,7 @@
-"""Limits of a stream's batches, as Spark states them since 4.2.
+"""Limits of a stream's batches, as passed by Spark since 4.2.
 
-Spark 4.1 has none: it asks for an end, and does not say from where, how much, or by which trigger. There a
-stream keeps its own limits (`binlog_kaitai.spark.stream.FollowingReader`), and the classes here are unused.
+Spark 4.1 has none: it requests an end without giving the start, the limits or the trigger. There a stream
+applies its own limits (`binlog_kaitai.spark.stream.FollowingReader`), and the classes here are unused.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ except ImportError:
         """How much a batch reads."""
 
     class ReadAllAvailable(ReadLimit):  # type: ignore[no-redef]
-        """All that there is."""
+        """Everything available."""
 
     @dataclass
     class ReadMaxBytes(ReadLimit):  # type: ignore[no-redef]
-        """Bytes at most."""
+        """Maximum number of bytes."""
 
         max_bytes: int
 
     @dataclass
     class ReadMaxFiles(ReadLimit):  # type: ignore[no-redef]
-        """Logs at most."""
+        """Maximum number of logs."""
 
         max_files: int
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """Ends where the logs ended when the query began."""
+        """Ends where the logs ended when the query started."""
 
 
 __all__ = [

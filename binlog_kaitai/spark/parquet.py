@@ -1,8 +1,8 @@
 """The changes of a table as Parquet files, written by Arrow inside the tasks.
 
 Rows do not pass through Spark: a task writes the files of one split into a staging folder and reports their
-names. The driver then moves those of the tasks that count into one folder, and renames this: whoever reads
-sees all files or none, and none of an attempt that failed.
+names. The driver then moves the files of successful tasks into one folder and renames it, so readers see all
+files or none, and no files of failed attempts.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def write_parquet(
     table
         ``schema.table``.
     columns
-        Names of the columns to write, in the order wanted; all by default.
+        Names of the columns to write, in the desired order; all by default.
     partition_by
         Columns of the table whose values become folders (``status=open/``), or ``log_date``: the day of the
         commit, in UTC.
@@ -109,7 +109,7 @@ def _check(options: ReadOptions, path: str | os.PathLike[str]) -> None:
 
 
 def _commit(pieces: list[dict[str, Any]], staging: Path, target: Path) -> int:
-    """Make the files of all tasks the target's, at once."""
+    """Move the files of all tasks into the target atomically."""
     whole, rows = staging / "whole", 0
     whole.mkdir(parents=True, exist_ok=True)
     for piece in sorted(pieces, key=lambda one: int(one["number"])):
@@ -129,7 +129,7 @@ def _commit(pieces: list[dict[str, Any]], staging: Path, target: Path) -> int:
 
 
 class _ParquetDataSource(DataSource):
-    """A row for each split, when its files are written."""
+    """A row for each split, once its files are written."""
 
     @classmethod
     def name(cls) -> str:
@@ -207,7 +207,7 @@ class _NumberedPartition(InputPartition):
 
 
 def _parts(batch: pa.RecordBatch, name: str) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The rows of each value of a column, in the order of the batch, with the value as folders have it."""
+    """The rows of each value of a column, in batch order, with the value as in folder names."""
     import numpy as np
     import pyarrow as pa
 

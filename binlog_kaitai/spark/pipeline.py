@@ -1,9 +1,9 @@
-"""Logs into a lake of Parquet files by Structured Streaming: each transaction once, whatever happens.
+"""Loads logs into a lake of Parquet files with Structured Streaming, each transaction exactly once.
 
-Spark divides the work, runs the tasks, and notes in its checkpoint which offsets a batch goes between, before
-the batch begins. A task writes the files of one span in a place where nobody looks, and tells their names.
-The driver makes them part of the lake (`binlog_kaitai.lake.commits`); then Spark notes that the batch is
-done. So a batch that was killed is made again from the same offsets, unless it was decided already.
+Spark divides the work, runs the tasks, and records the offsets of a batch in its checkpoint before the batch
+starts. A task writes the files of one span to a staging folder and reports their names. The driver commits
+them to the lake (`binlog_kaitai.lake.commits`); then Spark records the end of the batch. A batch that was
+killed is therefore repeated from the same offsets, unless it was already decided.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _FORMAT = "binlog_lake"
 
 @dataclass(frozen=True)
 class Job:
-    """What to put into which lake.
+    """What to load into which lake.
 
     Attributes
     ----------
     folder : str
-        Of the lake; all tasks must see it under this name.
+        The lake's folder; all tasks must see it under this name.
     views : sequence of str
         Of `VIEWS`.
     tables : sequence of str
-        Only changes of these, as ``schema.table``; all if there is none.
+        Only changes of these tables, as ``schema.table``; all if empty.
     format : str
-        Of `lake.FORMATS`.
+        One of `lake.FORMATS`.
     """
 
     following: Following
@@ -72,7 +72,7 @@ class Job:
 
 
 class LakeDataSource(DataSource):
-    """A stream of what tasks have written: a row for each span."""
+    """A stream of the files that tasks have written, a row for each span."""
 
     @classmethod
     def name(cls) -> str:
@@ -91,7 +91,8 @@ class _LakeReader(FollowingReader):
         self._job = job
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
-        # The driver's processes, of which each query has three, are spared what only tasks need.
+        # Modules that only tasks need are imported below: each query has three driver processes without
+        # tasks.
         job, span = self._job, partition.span
         staging = Lake(Path(job.folder)).new_staging()
         piece: dict[str, Any] = {
@@ -158,20 +159,20 @@ def _gtids(span: Span) -> dict[str, str | None]:
 
 
 def _stop_at_end(query: StreamingQuery) -> None:
-    """What ``Trigger.AvailableNow`` does; with Spark 4.1 that would be one batch without limits."""
-    with suppress(PySparkException):  # whoever waits for the end of the query gets it
+    """Stop a query like ``Trigger.AvailableNow``, which on Spark 4.1 would be one batch without limits."""
+    with suppress(PySparkException):  # raised to the caller that waits for the end of the query
         query.processAllAvailable()
     query.stop()
 
 
 @dataclass
 class Pipeline:
-    """One run of a job; raises `UsageError` where a package that its format needs is missing.
+    """One run of a job; raises `UsageError` if a package that its format needs is missing.
 
     Attributes
     ----------
     on_batch : callable
-        Gets the record of each batch when it is in the lake.
+        Called with the record of each batch once it is in the lake.
     """
 
     job: Job
@@ -187,18 +188,18 @@ class Pipeline:
         self.lake = Lake(folder, self.job.format, tables)
 
     def start(self, spark: SparkSession, *, interval: str | None = None) -> StreamingQuery:
-        """Begin; the lake is this process's until :meth:`close`.
+        """Start; the lake is locked for this process until :meth:`close`.
 
         Parameters
         ----------
         interval
-            Follow the logs and make a batch in each interval, such as ``"10 seconds"``; None: end when all
-            that is there now is in the lake.
+            Follow the logs with one batch per interval, such as ``"10 seconds"``; None: end once everything
+            that exists now is in the lake.
 
         Raises
         ------
         UsageError
-            The folder is none for a lake, or somebody else's at the moment.
+            The folder cannot be used for a lake, or is locked by another process.
         """
         from binlog_kaitai.spark.formats import check_format
 

@@ -1,4 +1,4 @@
-"""What a Spark reader may be told: from Spark's texts to checked values."""
+"""The options of a Spark reader: validates Spark's strings and converts them to values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from binlog_kaitai.sources.keys import Keys
 if TYPE_CHECKING:
     from binlog_kaitai.columns.views.where import Where
 
-#: The view of one table, with its columns, chosen by the option `table`.
+#: The view of one table, with its columns, selected by the option `table`.
 TABLE = "table"
 _VIEWS = (*VIEWS, "ddl")
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
@@ -32,7 +32,7 @@ _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def _items(text: str) -> list[str]:
-    """A JSON list, or what stands between commas."""
+    """A JSON list, or comma-separated items."""
     if not text.lstrip().startswith("["):
         return _names(text)
     found = json.loads(text)
@@ -50,7 +50,7 @@ def _datetime(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone()
 
 
-#: Spark's name of each filter, its name in Python, and how its text is read.
+#: Each filter's name in Spark, its name in Python, and the parser of its text.
 FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "startPosition": ("start_position", whole_number),
     "stopPosition": ("stop_position", whole_number),
@@ -89,7 +89,7 @@ _KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
 
 @dataclass(frozen=True)
 class Offset:
-    """A place in a series of logs: the name of a file, without folders, and an offset in it in bytes."""
+    """A position in a series of logs: a file name without folders, and an offset in it, in bytes."""
 
     file: str
     position: int
@@ -97,12 +97,12 @@ class Offset:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options of one read, checked.
+    """The validated options of one read.
 
     Attributes
     ----------
     paths : tuple of str
-        Paths, globs, directories and index files, as given but for the scheme ``file:``.
+        Paths, globs, directories and index files, as given except for the scheme ``file:``.
     view : str
         One of `VIEWS`, ``ddl``, or `TABLE`.
     table : str or None
@@ -110,19 +110,19 @@ class ReadOptions:
     mode : str
         One of `MODES`.
     corrupt_column : str
-        In mode PERMISSIVE, the column that tells of damage.
+        In mode PERMISSIVE, the column that describes damage.
     split_size : int
-        Bytes of a task, about; 0 for whole files.
+        Approximate bytes per task; 0 for whole files.
     starting, ending : Offset or None
-        Only what lies between.
+        The range to read.
     ddl : str or None
         CREATE TABLE statements.
     scan_ddl : bool
-        Look for definitions in the logs before a split.
+        Search the logs before a split for definitions.
     infers : bool
-        Read through all logs for the columns of a table.
+        Read all logs to find the columns of a table.
     tells_absent : bool
-        In the view `TABLE`, a column says which columns an image does not have.
+        In the view `TABLE`, add a column with the names of the columns missing from an image.
     zero_dates : str
         One of `ZERO_DATES`.
     where : Where or None
@@ -152,12 +152,12 @@ class ReadOptions:
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> ReadOptions:
-        """Options from Spark's, whose names come in any case.
+        """Parse Spark's options, whose names may have any case.
 
         Raises
         ------
         UsageError
-            An option is unknown, or its value makes no sense; names those that do.
+            An option is unknown or invalid; the message lists the valid ones.
         """
         unknown = [name for name in given if name.lower() not in _KNOWN]
         if unknown:
@@ -166,7 +166,7 @@ class ReadOptions:
         filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
         if {"table", "tables"} <= texts.keys():
             raise UsageError("use either table or tables, not both")
-        Filters.of(**filters)  # Refuses here, before any task runs, what it would refuse there.
+        Filters.of(**filters)  # Raises errors about filters here, before any task runs.
         view, table = _view(texts, filters)
         starting = _offset("startingOffsets", texts.get("startingOffsets", ""))
         ending = _offset("endingOffsets", texts.get("endingOffsets", ""))
@@ -194,7 +194,7 @@ class ReadOptions:
 
 
 def _unknown(names: Sequence[str]) -> str:
-    """Spark hands names over in lower case, so the message has the one that was probably meant."""
+    """Spark passes names in lower case, so the message gives the name that was probably meant."""
     close = [_KNOWN[one] for name in names for one in get_close_matches(name.lower(), _KNOWN, 1)]
     guess = f" (did you mean {', '.join(close)}?)" if close else ""
     return f"unknown option {', '.join(names)}{guess}; available: {', '.join(_KNOWN.values())}"
@@ -204,14 +204,14 @@ def _where(text: str | None, view: str) -> Where | None:
     if text is None:
         return None
     if view != TABLE:
-        raise UsageError("option where: it is for the changes of one table")
+        raise UsageError("option where is only for the changes of one table")
     from binlog_kaitai.spark.conditions import of_text
 
     return of_text(text)
 
 
 def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:
-    """The view; `table` chooses its own one where no other is asked for, and is a filter else."""
+    """The view; `table` selects its own view unless another is given, and is a filter otherwise."""
     if "view" in texts:
         return _one_of("view", texts["view"].lower(), _VIEWS), None
     tables = filters.get("table", [])
@@ -225,7 +225,7 @@ def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str |
 
 
 def _paths(texts: Mapping[str, str]) -> tuple[str, ...]:
-    """`load` gives one path as ``path``, and several as a JSON list in ``paths``."""
+    """`load` passes one path as ``path``, and several as a JSON list in ``paths``."""
     paths = json.loads(texts.get("paths", "[]"))
     if "path" in texts:
         paths.append(texts["path"])
@@ -235,7 +235,7 @@ def _paths(texts: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _keys(texts: Mapping[str, str]) -> Keys:
-    """Only paths: the values of options are seen in plans and logs."""
+    """Only paths: the values of options appear in plans and logs."""
     secret = texts.get("keyFileSecretFile")
     return Keys.of(
         _names(texts.get("keyring", "")),
@@ -262,7 +262,7 @@ def _value(name: str, text: str) -> Any:
 
 
 def parse_size(name: str, text: str) -> int:
-    """A number of bytes, maybe with a unit: ``67108864``, ``64m``, ``1g``.
+    """A number of bytes, optionally with a unit: ``67108864``, ``64m``, ``1g``.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def _offset(name: str, text: str) -> Offset | None:
 
 
 def _ddl(value: str | None) -> str | None:
-    """Statements, or the path of a file with them, which the driver reads."""
+    """Statements, or the path of a file with statements, which the driver reads."""
     if value is None or re.search(r"\bcreate\s", value, re.IGNORECASE):
         return value
     try:

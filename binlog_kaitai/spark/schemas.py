@@ -1,4 +1,4 @@
-"""Arrow's columns and Spark's: the same columns, each made from the other."""
+"""Conversion between Arrow schemas and Spark schemas."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _WIDER = {
     pa.large_binary(): pa.binary(),
 }
 
-#: The zone of Spark's timestamps in Arrow; Spark 4.1 knows no other.
+#: The time zone of Spark's timestamps in Arrow; Spark 4.1 supports no other.
 _ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 
-#: Spark's longest decimal number.
+#: The maximum precision of Spark's decimals.
 _MAX_PRECISION = 38
 
 
 def plain_type(found: pa.DataType) -> pa.DataType:
-    """The Arrow type that Spark has for one that it has not: wide enough for all values."""
+    """The Arrow type that Spark supports and that can hold all values of another type."""
     if pa.types.is_dictionary(found):
         return plain_type(found.value_type)
     if pa.types.is_duration(found):
@@ -45,37 +45,37 @@ def plain_type(found: pa.DataType) -> pa.DataType:
 
 
 def spark_schema(columns: pa.Schema) -> StructType:
-    """The Spark type of a view, from its Arrow columns."""
+    """The Spark schema of a view, from its Arrow columns."""
     return from_arrow_schema(pa.schema([field.with_type(plain_type(field.type)) for field in columns]))
 
 
 def with_corrupt_column(schema: StructType, name: str) -> StructType:
-    """The same columns, any of which may be null, and one that tells of damage.
+    """The same columns, all nullable, and one that describes damage.
 
     Raises
     ------
     UsageError
-        A column is called so.
+        The view already has a column of that name.
     """
     if name.lower() in (field.name.lower() for field in schema.fields):
-        reason = f"there is a column {name} already; the option columnNameOfCorruptRecord takes another name"
+        reason = f"there already is a column {name}; set the option columnNameOfCorruptRecord to another name"
         raise UsageError(reason)
     fields = [StructField(field.name, field.dataType) for field in schema.fields]
     return StructType([*fields, StructField(name, StringType())])
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:
-    """The Arrow columns that Spark takes for its type; it accepts no others, however alike."""
+    """The Arrow schema that Spark requires for its own; it accepts no other, however similar."""
     return to_arrow_schema(columns, **_ZONE)
 
 
 def check_columns(wanted: StructType, available: StructType) -> None:
-    """Refuse a schema that names columns which the view has not.
+    """Reject a schema with columns that the view does not have.
 
     Raises
     ------
     UsageError
-        Naming the columns, and those that there are.
+        Lists these columns and the available ones.
     """
     unknown = [name for name in wanted.fieldNames() if name not in available.fieldNames()]
     if unknown:
@@ -84,7 +84,7 @@ def check_columns(wanted: StructType, available: StructType) -> None:
 
 
 def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
-    """The batch with just the target's columns, in its order and its types; null where it has none."""
+    """The batch with the target's columns in the target's order and types; missing columns are null."""
     if batch.schema.equals(target):
         return batch
     columns = [_column(batch, field) for field in target]

@@ -1,4 +1,4 @@
-"""A Spark for the command line."""
+"""The Spark session of the command line."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from pyspark.sql import SparkSession
 
 from binlog_kaitai.spark.interpreter import local_interpreter
 
-#: Quiet, small, and to be reached from this machine only; whoever submits to a cluster sets his own.
+#: Quiet, small, and reachable from this machine only; cluster users have their own settings.
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "4",
-    # Spark's usual one has Hadoop start thirty processes for the records of a batch, `chmod` and `readlink`.
-    # To rename a file is as atomic with this one, if the file system is a local one.
+    # The default makes Hadoop start thirty processes per batch, `chmod` and `readlink`. With this one,
+    # renaming a file is just as atomic if the file system is local.
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing"
     ".FileSystemBasedCheckpointFileManager",
 }
-#: For a JVM that divides, waits and counts: to compile its code well would cost more than it saves.
+#: For a JVM that only plans and waits: optimizing its code would cost more than it saves.
 _THIN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _JAVA = "spark.driver.extraJavaOptions"
-#: Spark would start two Pythons, and import all packages named pyspark_*, to look for sources that nobody
-#: asked for; it does not if there is no such Python.
+#: Spark would start two Python processes that import all packages named pyspark_* to look for unused data
+#: sources. A nonexistent interpreter prevents that.
 _NO_LOOKUP = {"PYSPARK_DRIVER_PYTHON": "no-python-for-sources"}
 _ALWAYS = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    # The records of the lake tell of all batches; Spark needs those that it may have to make again.
+    # The lake has records of all batches; Spark needs only those that it may have to repeat.
     "spark.sql.streaming.minBatchesToRetain": "20",
 }
 
@@ -40,7 +40,7 @@ _ALWAYS = {
 def session(
     master: str | None = None, settings: Iterable[str] = (), *, has_rows: bool = True
 ) -> SparkSession:
-    """The session of this process, made if there is none.
+    """The session of this process, created if there is none.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def session(
     settings
         More settings, as ``name=value``.
     has_rows
-        Rows go through Spark; else the names of files do, or a few rows for a few seconds.
+        Rows pass through Spark; otherwise only file names do, or a few rows for a few seconds.
     """
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and master is None
     builder = SparkSession.builder.appName("binlog-kaitai")
@@ -79,10 +79,10 @@ def session(
 
 
 def stop(spark: SparkSession) -> None:
-    """End a session that :func:`session` made.
+    """Stop a session created by :func:`session`.
 
-    What Java does when it ends, such as to write the archive of its classes, nobody waits for: it lets go of
-    the standard streams before, so that a pipe that reads them ends with this process.
+    Java closes its standard streams first, so that a pipe that reads them ends with this process, and does
+    not wait for Java's exit, such as the writing of its class archive.
     """
     jvm: Any = spark._jvm
     spark.stop()

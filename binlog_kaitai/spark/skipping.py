@@ -1,14 +1,13 @@
-"""Which logs can have rows: by when they were begun and closed, and by the GTIDs before and after them.
+"""Skips logs that cannot have rows, judging by their times and by the GTIDs around them.
 
-What is assumed
----------------
-1. A log has no GTID that its own first events say was written before. MariaDB keeps to that with
-   ``gtid_strict_mode``.
-2. Times of events lie between when their log was begun and when it was closed, but for `SLACK`: so far a
-   clock may have been set back, a transaction may have lasted, the source of a replica may lag behind.
+Assumptions
+-----------
+1. A log has no GTID that its own first events list as earlier. In MariaDB, ``gtid_strict_mode`` ensures this.
+2. Times of events lie between the opening and the closing of their log, give or take `SLACK`, for clocks that
+   were set back, long transactions, and sources of a replica that lag behind.
 
-Logs may be those of several servers: one log says something about another only where the two are proven to
-follow each other, see `_follows`. A log whose first events say nothing is read, and so is each relay log.
+Logs may come from several servers: a log is used to judge another one only if it provably follows it, see
+`_follows`. A log whose first events give no information is read, and so is each relay log.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
 from binlog_kaitai.sources.source import natural_key, series_of
 
-#: How much the time of an event may lie before its log was begun, or after it was closed.
+#: How far the time of an event may be before its log was opened, or after it was closed.
 SLACK = timedelta(days=1)
 
-#: Logs that are looked at in parallel.
+#: Number of logs inspected in parallel.
 _READERS = 8
 
 
 class _Log(NamedTuple):
-    """What the first events of a log say, and when it was closed; None where that is not known."""
+    """The header of a log, and when it was closed; None if unknown."""
 
     log_header: LogHeader | None
     closed: int | None
 
 
 def logs_with_rows(files: Sequence[LogFile], filters: Mapping[str, Any]) -> list[bool]:
-    """For each log whether it can have rows; logs are looked at only if a filter is about times or GTIDs.
+    """For each log, whether it can have rows; logs are inspected only if there is a filter on times or GTIDs.
 
     Parameters
     ----------
     filters
         By their Python names.
     """
-    # Both are whole seconds, and the driver's options have a zone.
+    # Both are whole seconds, and the driver's options have a time zone.
     low, high = filters.get("start_datetime"), filters.get("stop_datetime")
     gtids = filters.get("include_gtids")
     if len(files) < 2 or (low is None and high is None and gtids is None):
@@ -96,7 +95,7 @@ def _may_have_gtids(one: LogHeader | None, following: LogHeader | None, wanted: 
 
 
 def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, LogHeader]:
-    """The head of the log that follows each one, where one does."""
+    """The header of the log that follows each log, if there is one."""
     series: dict[tuple[tuple[str, str], int], list[int]] = defaultdict(list)
     for number, (file, log) in enumerate(zip(files, logs, strict=True)):
         if log.log_header is not None:
@@ -111,10 +110,10 @@ def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, LogH
 
 
 def _follows(log_header: LogHeader, after: LogHeader) -> bool:
-    """Whether a log of the same name and server id goes on where another ends.
+    """Whether a log with the same base name and server id continues where another ends.
 
-    Its server has the first transaction of the other log, and all that is before that. So two servers that
-    have the same id, and a server that was reset, are told apart.
+    Its server must have executed the first transaction of the other log and everything before it. This
+    distinguishes servers with the same id, and a server that was reset.
     """
     if log_header.previous is None or after.previous is None or log_header.first_gtid is None:
         return False

@@ -1,4 +1,4 @@
-"""The entry that Spark calls for ``format("binlog")``."""
+"""The data source for ``format("binlog")``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BinlogDataSource(DataSource):
         return "binlog"
 
     def schema(self) -> StructType:
-        """Columns of the view that the options ask for.
+        """Columns of the view that the options select.
 
         Raises
         ------
@@ -46,8 +46,8 @@ class BinlogDataSource(DataSource):
         return with_options(_schema(given), given)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """A reader of the columns in `schema`, which may be fewer than the view has; of a table it is
-        taken as it is: what the table does not have is null.
+        """A reader of the columns in `schema`, which may be fewer than the view has; for a table it may have
+        others, which are null.
 
         Raises
         ------
@@ -96,7 +96,7 @@ def _schema(given: Mapping[str, str]) -> StructType:
 
 
 def view_schema(options: ReadOptions) -> StructType:
-    """The columns of one of the views that are the same for all logs."""
+    """The columns of a view, which are the same for all logs."""
     from binlog_kaitai.columns.splits.split import VIEWS
 
     return _of_mode(spark_schema(VIEWS[options.view]), options)

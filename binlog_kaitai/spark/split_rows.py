@@ -1,4 +1,4 @@
-"""What a task does: the rows of one split, as the Arrow batches that Spark takes."""
+"""Reads the rows of one split in a task, as Arrow batches for Spark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from binlog_kaitai.columns.views.change_schemas import META_FIELDS
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import conform
 
-#: In a row that tells of damage, the columns that tell where it is.
+#: The columns of a damage row that locate the damage.
 _PLACE = {"file": "file", "_file": "file", "position": "from", "_position": "from"}
 
 
@@ -27,12 +27,12 @@ def rows_of(
     Parameters
     ----------
     earlier
-        The logs before, which may define tables.
+        The preceding logs, which may define tables.
 
     Raises
     ------
     BinlogError
-        The log is damaged, and the mode FAILFAST; names file and position.
+        The log is damaged, and the mode is FAILFAST; names file and position.
     """
     view, arguments = _view_and_arguments(earlier, options)
     if options.table is not None:
@@ -48,7 +48,7 @@ def rows_of(
 def arrow_rows_of(
     split: Split, earlier: Sequence[LogFile], options: ReadOptions, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one split of a table as they are read; damage is dropped, unless the mode is FAILFAST."""
+    """The rows of one split of a table as Arrow batches; damage is dropped, except in mode FAILFAST."""
     view, arguments = _view_and_arguments(earlier, options)
     arguments["schema"] = schema
     if options.mode == "FAILFAST":
@@ -65,7 +65,7 @@ def arrow_rows_of(
 
 
 def _view_and_arguments(earlier: Sequence[LogFile], options: ReadOptions) -> tuple[str, dict[str, Any]]:
-    """The view to read a split in, and arguments of `binlog_kaitai.columns.splits.split.read_part`."""
+    """The view of a split to read, and arguments of `binlog_kaitai.columns.splits.split.read_part`."""
     view = "changes" if options.view == TABLE else options.view
     arguments = dict(options.filters)
     if view in ("changes", "ddl"):
@@ -82,7 +82,7 @@ def _view_and_arguments(earlier: Sequence[LogFile], options: ReadOptions) -> tup
 def rows_around(
     split: Split, view: str, arguments: dict[str, Any], options: ReadOptions, target: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one split around damage, which becomes rows, or is counted.
+    """The rows of one split, skipping damage, which is returned as rows or counted.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def rows_around(
 
 
 def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
-    """The columns that rows of a table have, whichever of those before them are wanted."""
+    """The full columns of a table's rows, including metadata columns that the target lacks."""
     own = {field.name for field in META_FIELDS} | {corrupt_column}
     return pa.schema([*META_FIELDS, *(field for field in target if field.name not in own)])
 
@@ -117,7 +117,7 @@ def _row_of(damage: Gap, split: Split, options: ReadOptions, target: pa.Schema) 
 
 
 def tell_dropped(dropped: Sequence[Gap], split: Split) -> None:
-    """Count on the worker's stderr, which is where Spark shows what a task says."""
+    """Report dropped damage on the worker's stderr, where Spark shows the output of tasks."""
     size = sum(one.stop_in(split.file.size) - one.start for one in dropped)
     offsets = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
     print(

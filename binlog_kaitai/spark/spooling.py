@@ -1,7 +1,7 @@
 """The spool of one query that streams from a server.
 
-Spark hands over nothing that names a query. Its offsets come back after a restart, though, so each has the
-name under which the query is known to the spool.
+Spark passes nothing that identifies a query. It does return the query's offsets after a restart, so each
+offset contains the name under which the spool knows the query.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from binlog_kaitai.spark.stream import READER, Following
 
 
 class QuerySpool:
-    """What one query does with its spool.
+    """The spool as used by one query.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class QuerySpool:
         self.is_bounded = False
 
     def begin(self) -> tuple[str, Start]:
-        """Have the spool ready for a new query; gives the query's name, and where it begins.
+        """Prepare the spool for a new query; returns the query's name, and where it starts.
 
         Raises
         ------
@@ -58,18 +58,18 @@ class QuerySpool:
         return self._reader, start
 
     def resume(self, offset: Mapping[str, Any]) -> None:
-        """Have everything up to an offset of the query in the spool, and nothing removed that comes after it.
+        """Fetch everything up to an offset of the query, and keep everything after it.
 
         Raises
         ------
         ServerError, SourceError
-            The server refuses, or the spool cannot be written.
+            The server rejects the request, or the spool cannot be written.
         """
         reader, spool = str(offset.get(READER, "")), self._spool
         if spool is None:
             spool = self._spool = Spool(self._server, self._folder, offset)
             if self.is_bounded or spool.end() is None:
-                # A new spool: it was lost, or the query goes on at another server.
+                # A new spool: the old one was lost, or the query continues with another server.
                 spool.update()
             if self.is_bounded:
                 self._until = spool.end()
@@ -77,23 +77,23 @@ class QuerySpool:
                 spool.keep()
         spool.check()
         if self._reader and reader != self._reader:
-            spool.forget(self._reader)  # Spark asked for a first offset, and goes on from an older one
+            spool.forget(self._reader)  # Spark requested a first offset, but continues from an older one
         if reader:
             self._reader = reader
             spool.note(reader, offset["file"], offset.get("log_id", 0))
 
     def done(self, offset: Mapping[str, Any]) -> None:
-        """The query needs nothing before an offset any more."""
+        """The query no longer needs anything before an offset."""
         self._begun().note(str(offset[READER]), offset["file"], offset.get("log_id", 0))
 
     def end(self) -> tuple[str, int]:
-        """The newest log, and up to where it is safe, or was when a bounded query started."""
+        """The newest log, and up to where it is on disk, or was when a bounded query started."""
         found = self._until or self._begun().end()
         assert found is not None  # the query has begun
         return found
 
     def close(self) -> None:
-        """Stop fetching, unless another query goes on with it."""
+        """Stop fetching, unless another query takes over."""
         if self._spool is not None:
             self._spool.close()
 
@@ -103,7 +103,7 @@ class QuerySpool:
 
 
 def logs_here(following: Following) -> tuple[str, ...]:
-    """The paths of the logs of a server, all of which are in the spool then.
+    """The paths of a server's logs, after fetching all of them into the spool.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The content of a table, from its changes."""
+"""The contents of a table, from its changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binlog_kaitai.columns.views.change_schemas import SEQUENCE
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.images import ABSENT, filled, is_after, quoted
 
-#: What the changes view puts before the columns of the table.
+#: The columns of the changes view before those of the table.
 META = (
     "_change_type",
     "_commit_timestamp",
@@ -25,13 +25,13 @@ META = (
     SEQUENCE,
 )
 
-#: Whether a key has a row, and how many are equal. No column of a server has a name that ends with a space.
+#: Whether a key has a row; the number of equal rows. No column of a server has a name that ends with a space.
 _IS_THERE, _COPIES = "_is_there ", "_copies "
 
-#: What a query says that meets a change without its key.
+#: Error message for a change without its key.
 NO_KEY = (
-    "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; there is the "
-    "option absentColumns), or it is a date that no calendar has (the option zeroDates)"
+    "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; use the "
+    "option absentColumns), or it is an invalid date (use the option zeroDates)"
 )
 
 
@@ -42,32 +42,32 @@ def latest(
     as_of: datetime | str | None = None,
     order: Sequence[Column] | None = None,
 ) -> DataFrame:
-    """The rows of a table as its changes leave them.
+    """The rows of a table after its changes.
 
     Parameters
     ----------
     changes
-        Changes of one table with typed columns, from its beginning or from when it was empty. Where images
-        lack columns (``binlog_row_image`` is not FULL), with the option ``absentColumns``.
+        Changes of one table with typed columns, starting when it was created or empty. If images lack columns
+        (``binlog_row_image`` is not FULL), read with the option ``absentColumns``.
     keys
-        Columns of the primary key. Without them rows are told apart by all that is in them: as many equal
-        rows are left as were put in and not taken out.
+        Columns of the primary key. Without them, rows are identified by all their columns, and equal rows are
+        counted: those inserted minus those removed remain.
     as_of
-        Only changes up to a time of commit (one without a zone is local), or up to and with the transaction
-        of a GTID, in the order of the log.
+        Only changes up to a commit time (local if it has no zone), or up to and including the transaction
+        with a GTID, in log order.
     order
-        The order of the logs, instead of that of ``_sequence``; position and row come after it.
+        The order of the logs, instead of that of ``_sequence``; followed by position and row.
 
     Returns
     -------
-    The columns of the table alone. A column that was added is null in rows that have not changed since.
+    The columns of the table only. An added column is null in rows that have not changed since.
 
     Raises
     ------
     UsageError
-        A key is no column, or no change has the GTID; or the logs say that their changes do not tell what the
-        table contains, as the state of a lake says it: rows were changed by statements logged as text, for
-        one. The logs are read for that on the driver, of a DataFrame that has them as its source.
+        A key is not a column, or no change has the GTID; or the changes do not determine the contents of the
+        table, as for the state of a lake, for example because statements logged as text changed rows. To find
+        out, the driver reads the logs, if they are the DataFrame's source.
     """
     from binlog_kaitai.spark.history import current_changes
 
@@ -80,7 +80,7 @@ def latest(
 
 
 def _place(changes: DataFrame, order: Sequence[Column] | None) -> list[Column]:
-    """What both images of an update have in common, and no other change; in the order of the log."""
+    """Columns equal in both images of an update, and in no other change; they sort in log order."""
     if order is not None:
         return [*order, f.col("_position"), f.col("_row")]
     if SEQUENCE not in changes.columns:
@@ -90,12 +90,12 @@ def _place(changes: DataFrame, order: Sequence[Column] | None) -> list[Column]:
 
 
 def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]) -> DataFrame:
-    """What is left of the table's `own` columns; `by_log` puts all changes of a key into one order.
+    """The remaining rows, with the table's `own` columns; `by_log` totally orders the changes of a key.
 
     Raises
     ------
     UsageError
-        A key is no column; or images lack columns, and do not tell which row they are about.
+        A key is not a column, or images lack columns and do not identify their row.
     """
     if unknown := [key for key in keys if key not in own]:
         raise UsageError(f"column {', '.join(unknown)} not found; available: {', '.join(own)}")
@@ -107,7 +107,7 @@ def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Se
 def _by_keys(
     changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]
 ) -> DataFrame:
-    """The last image of each key, if it is one that came: an update of the key takes the old one away."""
+    """The last image of each key, unless it removes the row: an update of the key removes the old one."""
     order = f.struct(*by_log)
     groups = changes.groupBy(*(_key(changes, name).alias(f"_key{at} ") for at, name in enumerate(keys)))
     if ABSENT not in changes.columns:
@@ -121,7 +121,7 @@ def _by_keys(
 
 
 def _key(changes: DataFrame, name: str) -> Column:
-    """A column of the key; ends the query where it is null."""
+    """A column of the key; ends the query if it is null."""
     if ABSENT in changes.columns:
         return quoted(name)
     return f.coalesce(quoted(name), f.raise_error(f.lit(NO_KEY)))

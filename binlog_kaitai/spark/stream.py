@@ -1,7 +1,7 @@
 """Streams: the logs that a server is writing, followed in micro-batches.
 
-What Spark asks of a stream is what `binlog_kaitai.following` knows: offsets are marks, a batch is what lies
-between two of them, and a task reads one of its spans.
+Built on `binlog_kaitai.following`: offsets are checkpoints, a batch is the range between two of them, and a
+task reads one of its spans.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SpanPartition(InputPartition):
 #: The field of an offset with the name of its query in the spool of a server.
 READER = "reader"
 
-#: As much is read in a batch, in bytes, so that looking for its end does not take long.
+#: Default size of a batch, in bytes, so that finding its end does not take long.
 MAX_BYTES = 1 << 30
 
 
@@ -53,28 +53,28 @@ class Following:
     Attributes
     ----------
     max_bytes : int
-        How much a batch reads at most, but one transaction at least.
+        Maximum size of a batch; it has at least one transaction.
     max_files : int or None
-        Of how many logs.
+        Maximum number of logs in a batch.
     starting : str or dict
-        ``"earliest"``, ``"latest"``, or a place as `Follower.place` takes it.
+        ``"earliest"``, ``"latest"``, or a position as for `Follower.place`.
     fails_on_data_loss : bool
-        Logs that are gone before they were read end the query.
+        End the query if logs were removed before they were read.
     ddl : str or None
-        Definitions to begin with.
+        Initial table definitions.
     split_size : int
-        Bytes of a task, about.
+        Approximate bytes per task.
     at_once : int
-        As many tasks run at a time.
+        Number of tasks that run at a time.
     mode : str
         One of `binlog_kaitai.spark.reader_options.MODES`.
     server : str or None
         The URL of a running server; `paths` is then the directory of its spool.
     until : (str, int) or None
-        Where the last batch ends, as `Follower.end` gives it; for Spark 4.1, which does not ask for it.
+        Where the last batch ends, as returned by `Follower.end`; for Spark 4.1, which does not request it.
     limits_first_batch : bool
-        With Spark 4.1 the first batch of a run may be the only one, that of ``Trigger.AvailableNow``. So it
-        takes all that there is, unless this is set.
+        With Spark 4.1 the first batch of a run may be the only one, with ``Trigger.AvailableNow``. So it
+        takes everything available unless this is set.
     """
 
     paths: tuple[str, ...]
@@ -92,12 +92,12 @@ class Following:
 
 
 class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets and partitions; how a span is read is for subclasses to say.
+    """Plans offsets and partitions; subclasses read the spans.
 
     Parameters
     ----------
     follows_definitions
-        Whether the names of columns matter.
+        Whether column names are needed.
     """
 
     def __init__(self, options: Following, *, follows_definitions: bool) -> None:
@@ -126,7 +126,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         if ASKED_BY_SPARK:
             return self._first_offset()
-        if self._initial is None:  # Spark 4.1 asks for the end of the first batch before its start
+        if self._initial is None:  # Spark 4.1 requests the end of the first batch before its start
             self._initial = self._first_offset()
         return self._initial
 
@@ -155,12 +155,12 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(  # noqa: N802
         self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
     ) -> dict[str, Any]:
-        """The end of the next batch; `start` where nothing is new.
+        """The end of the next batch; `start` if nothing is new.
 
         Raises
         ------
         SourceError
-            The logs do not go on where the last batch ended.
+            The logs do not continue where the last batch ended.
         """
         if start is None:  # Spark 4.1: the batch begins where the last one ended
             limit = self.getDefaultReadLimit() if self._is_limited else ReadAllAvailable()
@@ -171,7 +171,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             case ReadMaxBytes():
                 size = limit.max_bytes
             case ReadMaxFiles():
-                # Both options may be given; Spark knows one limit only.
+                # Both options may be given, but Spark supports only one limit.
                 files, size = limit.max_files, self._options.max_bytes
             case ReadAllAvailable():
                 pass
@@ -195,11 +195,11 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         Raises
         ------
         SourceError
-            It is not there any more.
+            A log no longer exists.
         """
         if self._spool is not None:
             self._spool.resume(start)
-        self._planned_end = end  # Spark 4.1 calls this before it asks for the next end, also after a restart
+        self._planned_end = end  # Spark 4.1 calls this before it requests the next end, also after a restart
         spans = self._follower.spans(_parse(start)[0], _parse(end)[0])
         return [SpanPartition(number, span) for number, span in enumerate(spans)]
 
@@ -219,7 +219,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         BinlogError
             The log is damaged; names file and position.
         """
-        # Spark calls this with an empty partition where there is nothing to read.
+        # Spark calls this with an empty partition if there is nothing to read.
         if isinstance(partition, SpanPartition):
             spare_modules()
             yield from self.read_span(partition)
@@ -229,6 +229,6 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _parse(offset: dict[str, Any]) -> tuple[Checkpoint, dict[str, Any]]:
-    """The checkpoint of an offset, and what else is in it."""
+    """The checkpoint in an offset, and the name of its query."""
     added = {READER: offset[READER]} if READER in offset else {}
     return Checkpoint.of({name: value for name, value in offset.items() if name != READER}), added

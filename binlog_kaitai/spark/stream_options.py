@@ -1,4 +1,4 @@
-"""What a stream may be told, besides what a batch may be."""
+"""The additional options of a stream."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _BY_LOWER = {name.lower(): name for name in _OPTIONS}
 
 
 def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
-    """The options that a batch has too, and those of a stream, from Spark's, whose names come in any case.
+    """Parse Spark's options, whose names may have any case, into those of a batch and those of a stream.
 
     Raises
     ------
     UsageError
-        An option is unknown, or its value makes no sense.
+        An option is unknown or invalid.
     """
     texts = {_BY_LOWER[name.lower()]: text for name, text in given.items() if name.lower() in _BY_LOWER}
     read = ReadOptions.parse(without_stream_options(given))
     if read.ending is not None or {"start_position", "stop_position"} & set(read.filters):
-        reason = "has no endingOffsets, startPosition and stopPosition"
-        raise UsageError(f"a stream begins at startingOffsets, and {reason}")
+        reason = "has no endingOffsets, startPosition or stopPosition"
+        raise UsageError(f"a stream starts at startingOffsets, and {reason}")
     if read.where is not None:
         raise UsageError("a stream has no option where")
     files = texts.get("maxFilesPerTrigger")
@@ -48,7 +48,7 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
 
 
 def spooled(paths: tuple[str, ...], spool: str | None) -> tuple[tuple[str, ...], str | None]:
-    """The paths to follow; of a server its spool, and its URL.
+    """The paths to follow; for a server, its spool and its URL.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def spooled(paths: tuple[str, ...], spool: str | None) -> tuple[tuple[str, ...],
 
 
 def without_stream_options(given: Mapping[str, str]) -> dict[str, str]:
-    """The options that a batch has, too."""
+    """The options without those that only a stream has."""
     return {name: text for name, text in given.items() if name.lower() not in _BY_LOWER}
 
 
@@ -79,7 +79,7 @@ def at_least_one(name: str, text: str) -> int:
     Raises
     ------
     UsageError
-        It is, or is no size.
+        It is zero, or not a size.
     """
     size = parse_size(name, text)
     if not size:
@@ -88,7 +88,7 @@ def at_least_one(name: str, text: str) -> int:
 
 
 def parse_starting(name: str, text: str) -> str | dict[str, Any]:
-    """``earliest``, ``latest``, or a place as JSON.
+    """``earliest``, ``latest``, or a position as JSON.
 
     Raises
     ------

@@ -43,7 +43,7 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     Parameters
     ----------
     target
-        Of the view of one table, its columns.
+        For the view of one table, its columns.
 
     Raises
     ------

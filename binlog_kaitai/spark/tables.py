@@ -1,4 +1,4 @@
-"""The tables of a lake as Spark sees them: changes over all definitions, and what they leave."""
+"""The tables of a lake in Spark: changes across all definitions, and the resulting contents."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from binlog_kaitai.spark.images import ABSENT, is_after, quoted
 from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
 from binlog_kaitai.spark.state import META, NO_KEY, fold
 
-#: Where a row of the lake comes from, told by the name of its file; no column of a server is called so.
+#: The origin of a row of the lake, from the name of its file; no column of a server has such a name.
 _BATCH, _PIECE = "_batch ", "_piece "
 _BY_LOG = (_BATCH, _PIECE, "_position", "_row")
 
 
 class LakeTables:
-    """The tables of a lake, up to a moment.
+    """The tables of a lake, up to a point in time.
 
     Parameters
     ----------
     as_of
-        A time of commit (one without a zone is local), or a GTID; None: up to now.
+        A commit time (local if it has no zone), or a GTID; None: up to now.
 
     Raises
     ------
@@ -54,20 +54,20 @@ class LakeTables:
         return self._lineage.tables()
 
     def keys(self, name: str) -> list[str]:
-        """Columns of the primary key; [] where there is none, or none is known."""
+        """Columns of the primary key; [] if there is none, or none is known."""
         return self._lineage.keys.get(name, [])
 
     def newest_batch(self, name: str) -> int:
-        """The last batch that did something to a table; -1 where it is seen as of a moment."""
+        """The last batch that affected a table; -1 if the tables are those of a point in time."""
         return self._lineage.newest.get(name, 0) if self._until is None else -1
 
     def current(self, name: str) -> DataFrame:
-        """The content of a table.
+        """The contents of a table.
 
         Raises
         ------
         UsageError
-            Its changes do not tell.
+            Its changes do not determine them.
         """
         if name in self._lineage.unclear:
             raise UsageError(f"{name}: {self._lineage.unclear[name]}")
@@ -82,7 +82,7 @@ class LakeTables:
     def changes(self, name: str) -> DataFrame:
         """The changes that make up a table, with the columns of all its definitions.
 
-        Columns have the names that they have now, also in changes from before they were renamed.
+        Columns have their current names, also in changes from before they were renamed.
         """
         renames = self._lineage.renames(name)
         segments = self._lineage.segments(name)
@@ -114,7 +114,7 @@ class LakeTables:
         )
 
     def _place(self, as_of: datetime | str) -> Place:
-        """Behind the last transaction up to a moment."""
+        """After the last transaction up to a point in time."""
         folder = self._lake.folder / "transactions"
         if not folder.is_dir():
             raise UsageError(f"{folder} does not exist; it is needed to look up a moment")
@@ -134,7 +134,7 @@ class LakeTables:
 
 
 def with_new_names(changes: DataFrame, renames: Sequence[Rename]) -> Iterator[DataFrame]:
-    """The same changes under the names that columns have after all renames: a frame for each naming."""
+    """The same changes with the column names after all renames; a frame for each naming."""
     own = [name for name in changes.columns if name not in (*META, ABSENT, _BATCH, _PIECE)]
     namings = [_naming(own, renames[number:]) for number in range(len(renames) + 1)]
     place, begin = f.struct(*map(quoted, _BY_LOG[:3])), 0
@@ -188,14 +188,14 @@ def is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
 
 
 def _columns_of(path: str) -> StructType:
-    """The columns of a file, which Spark would begin a job to find; a duration is a number for it."""
+    """The columns of a file, for which Spark would start a job; durations are numbers in Spark."""
     fields = pq.read_schema(path)
     kinds = ((one.name, pa.int64() if pa.types.is_duration(one.type) else one.type) for one in fields)
     return spark_schema(pa.schema(list(kinds)))
 
 
 def by_schema(paths: Iterable[Path]) -> list[list[str]]:
-    """Parquet files by their columns: Spark reads only such together that have the same."""
+    """Parquet files grouped by their columns, since Spark can only read files of equal columns together."""
     groups: dict[bytes, list[str]] = {}
     for path in sorted(paths):
         schema = pq.read_schema(path).remove_metadata()
@@ -204,7 +204,7 @@ def by_schema(paths: Iterable[Path]) -> list[list[str]]:
 
 
 def joined(parts: Iterable[DataFrame]) -> DataFrame:
-    """All rows of several frames, with the columns of all by name; null where a row has none."""
+    """All rows of several frames, with the columns of all by name; missing ones are null."""
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), _alike(parts))
 
 
@@ -213,7 +213,7 @@ def _literal(place: Place) -> Any:
 
 
 def _alike(parts: Iterable[DataFrame]) -> Iterator[DataFrame]:
-    """The same rows, with the columns that several frames have in the type that can hold them all."""
+    """The same rows; columns of several frames get the type that can hold all their values."""
     frames = list(parts)
     kinds: dict[str, pa.DataType] = {}
     for frame in frames:
@@ -226,19 +226,19 @@ def _alike(parts: Iterable[DataFrame]) -> Iterator[DataFrame]:
 
 
 class State:
-    """The folders below ``state``: what each table contains.
+    """The folders below ``state``, with the contents of each table.
 
-    A folder is replaced by two renames: in between, for an instant, it is not there.
+    A folder is replaced by two renames; in between, for an instant, it does not exist.
     """
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
         self._path = lake.folder / PRIVATE / "state.json"
-        #: The last batch that each folder knows.
+        #: The last batch that each folder includes.
         self._batches: dict[str, int] = json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def refresh(self, tables: LakeTables) -> Iterator[tuple[str, int | UsageError]]:
-        """Write what has changed since; gives each table with its number of rows, or why it has none."""
+        """Write the tables that have changed since; yields each with its row count, or an error."""
         for name in tables.names():
             if self._batches.get(name) == tables.newest_batch(name):
                 continue

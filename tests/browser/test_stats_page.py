@@ -44,7 +44,7 @@ def texts(browser: Any, selector: str) -> list[str]:
 
 
 def several_times(count: int) -> bytes:
-    """A log whose transactions lie some seconds apart: the times of all commits are set."""
+    """A log whose transactions are some seconds apart, with adjusted commit times."""
     data = bytearray(MIXED.read_bytes())
     number = 0
     events = list(bk.open(MIXED))

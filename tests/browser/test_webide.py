@@ -66,7 +66,7 @@ _FIRST = "/formats/archive/zip.ksy"
 
 
 class _Server(http.server.SimpleHTTPRequestHandler):
-    """The Web IDE's files, and some grammar in place of the one that it opens first, if it lacks that."""
+    """Serves the Web IDE's files, and replaces the grammar that it opens first, if missing."""
 
     def do_GET(self) -> None:
         if self.path != _FIRST or Path(self.translate_path(self.path)).exists():

@@ -1,4 +1,4 @@
-"""All options of `mysqlbinlog` 9.7 and `mariadb-binlog` 10.5 to 11.8, and what `dump` does with them."""
+"""All options of `mysqlbinlog` 9.7 and `mariadb-binlog` 10.5 to 11.8, and how `dump` treats them."""
 
 from __future__ import annotations
 

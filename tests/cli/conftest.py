@@ -1,4 +1,4 @@
-"""The command line tool, in this process or as one of its own."""
+"""The command line tool, in this process or in its own."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run() -> Run:
 
 
 def _in_this_process(words: list[str]) -> tuple[int, bytes, bytes]:
-    """Exit code, and what is written to stdout and stderr, whether through Python or to the descriptor."""
+    """Exit code, and the output on stdout and stderr, whether written by Python or to the descriptor."""
     thresholds = gc.get_threshold()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         with (

@@ -1,4 +1,4 @@
-"""`dump` takes the options of the clients, or says why not."""
+"""`dump` accepts the options of the clients, or explains why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each command prints and how it exits."""
+"""Output and exit code of each command."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_numbers_are_of_ascii_digits(option: str, text: str, run: Run) -> None:
 
 
 def test_positions_that_make_no_sense(run: Run) -> None:
-    """Below 0 is wrong usage; behind the end there is nothing, as for mysqlbinlog, and that is said."""
+    """Negative positions are a usage error; after the end, nothing is printed, with a warning."""
     log = ROTATE.logs[0]
     for option in ("--start-position", "--stop-position"):
         done = run("events", option, -5, log)

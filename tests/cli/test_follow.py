@@ -1,4 +1,4 @@
-"""`events --follow` and `rows --follow`: logs that grow, rotate, and an end by Ctrl-C."""
+"""`events --follow` and `rows --follow`: logs that grow and rotate, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATIENCE = 60
 
 
 class Following:
-    """A running command, and what it has printed."""
+    """A running command, and its output so far."""
 
     def __init__(self, process: subprocess.Popen[bytes], output: Path) -> None:
         self.process, self._output = process, output

@@ -1,4 +1,4 @@
-"""What commands refuse, what their errors name, and what reaches a terminal."""
+"""What commands reject, what their errors name, and what they print to a terminal."""
 
 from __future__ import annotations
 

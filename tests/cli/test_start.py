@@ -1,4 +1,4 @@
-"""What commands load: a small log takes hardly more than the start."""
+"""Imports of commands: a small log takes hardly more time than starting Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `stats` prints, and what its page holds."""
+"""Output of `stats`, and the contents of its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the same for all commands: colours, broken pipes, progress, completion by the shell."""
+"""Behavior common to all commands: colours, broken pipes, progress, shell completion."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_long_work_shows_how_far_it_is(command: str, tmp_path: Path) -> None:
 
 
 def completed(*words: str) -> list[str]:
-    """What bash is told could stand in place of the last word."""
+    """The completions of the last word that bash gets."""
     variables = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
     done = subprocess.run(
         TOOL,

@@ -1,4 +1,4 @@
-"""`transactions`: the view as lines, sorted and cut."""
+"""`transactions`: the view as lines, sorted and truncated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark on this machine, and what docs/spark.md has its users install."""
+"""A standalone Spark cluster on this machine, and the packages that docs/spark.md tells users to install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job as its user would submit it, `spark-submit job.py LOGS TABLE FOLDER`; it writes Parquet files."""
+"""A user's job, `spark-submit job.py LOGS TABLE FOLDER`, which writes Parquet files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of docs/spark.md for a cluster, and what their jobs must give."""
+"""The commands for a cluster in docs/spark.md, and the expected results of their jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A master and two workers of Spark on 127.0.0.1, as processes that end with this one."""
+"""A Spark master and two workers on 127.0.0.1, as processes that end with this one."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _SETTINGS = {
 
 
 class Cluster:
-    """The cluster, and what is submitted to it.
+    """The cluster, and jobs submitted to it.
 
-    Its machines have no package but what a job brings, and Python processes of its executors may write below
-    `writable` only.
+    Its machines have only the packages that a job brings, and executors' Python processes may write only
+    below `writable`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -83,7 +83,7 @@ class Cluster:
     def start(
         self, name: str, arguments: Sequence[str], cwd: Path | None = None, **variables: str
     ) -> subprocess.Popen[bytes]:
-        """Start a program that ends with the cluster; what it says goes to the log of its name."""
+        """Start a program that ends with the cluster; its output goes to the log of its name."""
         conf = self.folder / "conf"
         conf.mkdir(exist_ok=True)
         settings = {"spark.master": self.master, **_SETTINGS}

@@ -1,4 +1,4 @@
-"""Spark Connect as docs/spark.md has it, with a client that has no Spark."""
+"""Spark Connect as in docs/spark.md, with a client that has no Spark."""
 
 from __future__ import annotations
 

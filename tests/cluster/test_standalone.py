@@ -1,4 +1,4 @@
-"""The recipe of docs/spark.md for a cluster, run as written, with executors that are killed."""
+"""The recipe for a cluster in docs/spark.md, run unchanged, with executors that are killed."""
 
 from __future__ import annotations
 

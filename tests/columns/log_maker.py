@@ -1,4 +1,4 @@
-"""Logs made of the events of other logs, with positions and checksums as a server would write them."""
+"""Builds logs from the events of other logs, with positions and checksums as a server writes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LogMaker:
     Attributes
     ----------
     layout : Format
-        That of the log which the head was taken from.
+        The format of the log that provides the header.
     data : bytearray
         All bytes so far.
     """

@@ -1,4 +1,4 @@
-"""Logs with one event of any length, which take next to no room on a disk: it holds zeros."""
+"""Logs with one event of any length, as sparse files full of zeros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs made of events, and every way to read one to its end: what tests of damage share."""
+"""Logs built from events, and every way to read one to its end, for tests of damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log of the corpus in events, to be put together with others in their places."""
+"""A log of the corpus as events, to be combined with others at adjusted positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transactions of a log by the reader, event by event, as plainly as can be."""
+"""The transactions of a log from the event reader, as a simple reference implementation."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Transaction:
 
 
 def number_of_rows(event: bk.Event, definitions: Definitions) -> int | None:
-    """The number of rows; None where the log does not tell where one ends."""
+    """The number of rows; None if the log does not show where a row ends."""
     table_map = event.table_map
     if "PRE_GA" in event.type or table_map is None:
         return None
@@ -139,7 +139,7 @@ def moment(microseconds: int | None) -> datetime | None:
 
 
 def transactions(source: Any) -> Iterator[dict[str, Any]]:
-    """The rows that `read_transactions` gives, without the file; raises as the reader does."""
+    """The rows of `read_transactions`, without the file; raises like the reader."""
     current: Transaction | None = None
     is_begun = is_alone = False
     definitions = Definitions()

@@ -1,4 +1,4 @@
-"""What the tests of the columns share."""
+"""Helpers for the tests of the columns."""
 
 from __future__ import annotations
 

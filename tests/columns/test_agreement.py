@@ -39,7 +39,7 @@ def has_wrong_statement(log: Path) -> bool:
 
 
 def disagreement(log: Path) -> tuple[str, Any, Any] | None:
-    """Where the readers differ first: what is compared, what the reader says, and what the columns say."""
+    """The first difference between the readers: what was compared, and both results."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pairs: list[tuple[str, Any, Any]] = [("events", by_reader(log), by_columns(log))]

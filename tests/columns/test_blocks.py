@@ -1,4 +1,4 @@
-"""Blocks: whole events whatever the stream gives, at the right offsets, and the ends of files."""
+"""Blocks: complete events at the right offsets, whatever the stream returns, and the ends of files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOG = case("mysql-9.7", "types_full").logs[0]
 
 
 class Dribble(io.RawIOBase):
-    """A stream that gives a few bytes at a time, and only by `read`."""
+    """A stream that returns a few bytes at a time, and only supports `read`."""
 
     def __init__(self, data: bytes) -> None:
         self._stream = io.BytesIO(data)
@@ -76,7 +76,7 @@ def test_events_longer_than_a_block_make_it_grow(block_size: int) -> None:
 def test_a_part_of_a_log_is_read_by_one_thread(
     part: Part | None, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who divides a log gives each core a part; a whole one is read ahead by a second thread."""
+    """Divided logs have a part per core; a whole log is prefetched by a second thread."""
     begun = []
 
     def counted(items: Any) -> Any:

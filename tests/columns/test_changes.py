@@ -1,4 +1,4 @@
-"""`read_changes` and the Parquet files made of it."""
+"""`read_changes` and the Parquet files written from it."""
 
 from __future__ import annotations
 

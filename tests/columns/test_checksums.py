@@ -1,4 +1,4 @@
-"""Checksums of many events at once: the same answer for each event as zlib gives for it alone."""
+"""Checksums of many events at once equal those of zlib for each event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def log_of(sizes: list[int], seed: int = 1) -> tuple[Any, Frames]:
-    """Events of these sizes with their checksums, 7 bytes into an array with more behind them."""
+    """Events of these sizes with their checksums, 7 bytes into an array, with more bytes after them."""
     rng = random.Random(seed)
     bodies = [rng.randbytes(size - 4) for size in sizes]
     events = b"".join(body + zlib.crc32(body).to_bytes(4, "little") for body in bodies)

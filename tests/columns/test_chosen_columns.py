@@ -1,4 +1,4 @@
-"""`columns`, `where` and `tables`: what is read is a part of all that there is, in any order of columns."""
+"""`columns`, `where` and `tables` return a subset of the whole, in any order of columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view `ddl`: what statements do to definitions."""
+"""The view `ddl`: effects of statements on definitions."""
 
 from __future__ import annotations
 

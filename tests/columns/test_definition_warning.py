@@ -1,4 +1,4 @@
-"""A definition that contradicts the rows is told, and not used."""
+"""A definition that contradicts the rows causes a warning and is not used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How columns are written as Parquet: with little work and few bytes; what is read is what was written."""
+"""Parquet encoding of columns: little work, few bytes, and an exact round trip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events view: what it says is what the reader says."""
+"""The events view agrees with the event reader."""
 
 from __future__ import annotations
 

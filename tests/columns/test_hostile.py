@@ -1,4 +1,4 @@
-"""Hostile bytes: the columns give what the reader gives, or fail where and as it fails."""
+"""Hostile bytes: the columns return what the reader returns, or raise the same error."""
 
 from __future__ import annotations
 

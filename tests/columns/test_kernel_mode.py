@@ -1,4 +1,4 @@
-"""How kernels are run can be chosen."""
+"""Selecting how kernels run."""
 
 from __future__ import annotations
 

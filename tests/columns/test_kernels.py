@@ -1,4 +1,4 @@
-"""Kernels: the same compiled and plain, and never outside their arrays."""
+"""Kernels: equal results compiled and as Python, and no access outside their arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def data(size: int, seed: int = 1) -> Any:
 
 
 def log_of(sizes: list[int], seed: int = 1) -> Any:
-    """Events of these sizes, behind each other, with the right checksums."""
+    """Consecutive events of these sizes, with valid checksums."""
     events = []
     for size in sizes:
         event = data(size, seed)

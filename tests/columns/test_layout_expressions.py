@@ -1,4 +1,4 @@
-"""Kaitai's expressions as Python: what they give on numbers and on arrays."""
+"""Kaitai's expressions as Python: their results on numbers and on arrays."""
 
 from __future__ import annotations
 

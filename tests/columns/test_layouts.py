@@ -1,4 +1,4 @@
-"""The record layouts say the same as the generated classes, of every field of every event of the corpus."""
+"""The record layouts agree with the generated classes, for every field of every event of the corpus."""
 
 from __future__ import annotations
 

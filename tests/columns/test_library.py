@@ -1,4 +1,4 @@
-"""Machine code: called with what it was made for, and only for what it was made of."""
+"""Machine code is called only with the types and for the source that it was compiled from."""
 
 from __future__ import annotations
 

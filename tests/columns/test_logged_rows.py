@@ -1,4 +1,4 @@
-"""Rows of whole logs: what `read_rows` gives is what the event reader gives, with the origin of each row."""
+"""Rows of whole logs: `read_rows` returns what the event reader returns, with the origin of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events too long to be held are looked at in their file; nothing else about them is different."""
+"""Events too long for memory are read from their file, with equal results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bounds the memory that a log may ask for, and the errors where there is too little."""
+"""Limits of the memory that a log can request, and the errors if there is too little."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIZE = 5 << 20
 
 
 def log_with_payload(content: bytes) -> tuple[bytes, int]:
-    """A log whose one compressed transaction holds a ROWS_QUERY event with a text, and where that stands."""
+    """A log whose only compressed transaction has a ROWS_QUERY event with a text, and the text's offset."""
     layout, groups = events_of(case("mysql-9.7", "payloads").logs[0])
     maker = LogMaker(layout)
     maker.add_all(groups[0])

@@ -1,4 +1,4 @@
-"""Thread and statement of changed rows: from the events before them, and from no others."""
+"""Thread and statement of changed rows come from the events before them, and from no others."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_origins_are_those_of_the_events_before(log: Any) -> None:
 
 @cache
 def statement_log() -> tuple[LogMaker, list[bytes]]:
-    """The head of a log, and the events of a transaction of one statement: the last one is its end."""
+    """The header of a log, and the events of a transaction with one statement, the last one being its end."""
     layout, (head, *transactions) = events_of(case("mysql-9.7", "mixed").logs[0])
     log = LogMaker(layout)
     log.add_all(head)
@@ -132,7 +132,7 @@ def read_into(found: list[bytes], log: Path, choice: RowChoice) -> None:
 
 
 def with_wrong_decimal(path: Path, position: int) -> bytes:
-    """The log with a byte changed so that a DECIMAL at a position has digits that are none."""
+    """The log with a byte changed so that a DECIMAL at a position has invalid digits."""
     for event in bk.open(path):
         if event.position == position:
             break

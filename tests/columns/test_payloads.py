@@ -1,4 +1,4 @@
-"""Many payloads are opened together as each is by itself."""
+"""Many payloads opened together give the same as each opened alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search behind damage: its work goes by the bytes that are searched, whatever they are."""
+"""The search after damage takes time proportional to the bytes searched, whatever they are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def header(size: int, next_position: int) -> bytes:
 
 
 def damaged_log(kind: str, size: int) -> tuple[bytes, int, int]:
-    """Bytes that are no events, and whole events behind them; both places."""
+    """Bytes that are not events, followed by complete events; both offsets."""
     rng, length = random.Random(1), header_length(4)
     log = LogMaker(LAYOUT)
     log.add_all(HEAD)
@@ -73,7 +73,7 @@ def test_sums_of_ranges_are_those_of_zlib() -> None:
 
 
 def test_a_log_of_many_damages_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All positions are off: there is no event that has its own, which one search tells all others."""
+    """All positions are wrong: no event is at its stated position, which one search finds for all."""
     log = LogMaker(LAYOUT)
     log.add_all(HEAD)
     start = len(log.data)
@@ -112,7 +112,7 @@ def test_a_format_description_of_a_log_in_use_is_found() -> None:
 
 
 class Far(io.BufferedReader):
-    """A stream that is no local file."""
+    """A stream that is not a local file."""
 
     def fileno(self) -> int:
         raise io.UnsupportedOperation

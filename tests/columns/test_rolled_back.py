@@ -1,4 +1,4 @@
-"""Rows of XA transactions that the same logs roll back later are named when all has been read."""
+"""Rows of XA transactions that the same logs roll back later are reported at the end."""
 
 from __future__ import annotations
 

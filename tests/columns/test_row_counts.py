@@ -1,4 +1,4 @@
-"""The count of rows is what the walk over them finds."""
+"""Counting rows agrees with walking over them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def by_walk(images: Images) -> Any:
 
 
 def damaged(block: Block, images: Images, rng: np.random.Generator) -> None:
-    """Change a byte of the second half of each event, where its rows lie."""
+    """Change a byte in the second half of each event, which contains its rows."""
     for row in images.rows.tolist():
         start, size = int(block.starts[row]), int(block.sizes[row])
         block.data[start + size // 2 + int(rng.integers(0, size // 2))] ^= 1 << int(rng.integers(0, 8))

@@ -1,4 +1,4 @@
-"""Text that kernels make of values is what Python makes of them."""
+"""Kernels format values like Python."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_rows_are_those_of_the_reader(path: Path) -> None:
 
 @pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
 def test_no_rows_of_an_undamaged_log_are_left_to_the_reader(log: LogFile) -> None:
-    """The reader reads what the kernels give up on, and reads it right: no other test shows that they did."""
+    """The reader decodes rows that kernels reject, so other tests would not notice."""
     for page in RowsPages(log.path, Filters()):
         for table, events in page.runs():
             assert isinstance(table, Table)

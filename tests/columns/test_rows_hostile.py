@@ -1,4 +1,4 @@
-"""Bytes that are no rows: the columns say what the reader says, and never look outside."""
+"""Invalid rows: the columns raise what the reader raises, and never read out of bounds."""
 
 from __future__ import annotations
 

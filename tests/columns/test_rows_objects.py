@@ -1,4 +1,4 @@
-"""Row changes as lines of JSON: the columns write what the reader writes, byte for byte."""
+"""Row changes as lines of JSON: equal to those of the reader, byte for byte."""
 
 from __future__ import annotations
 

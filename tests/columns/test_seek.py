@@ -1,4 +1,4 @@
-"""Reading from the start of a transaction gives the event that reading from the file's start gives."""
+"""Reading from the start of a transaction gives the same events as reading the whole file."""
 
 from __future__ import annotations
 

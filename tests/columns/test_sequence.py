@@ -1,4 +1,4 @@
-"""The column `_sequence`: changes in the order of the log, as text."""
+"""The column `_sequence`: its text order is the order of the changes in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of several servers in one call: statements of one say nothing about the tables of another."""
+"""Logs of several servers in one call: statements of one do not affect the tables of another."""
 
 from __future__ import annotations
 

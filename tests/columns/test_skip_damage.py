@@ -1,4 +1,4 @@
-"""Around damage: every row that is not in the damaged bytes, whatever the splits."""
+"""Skipping damage: every row outside the damaged bytes is returned, for any splits."""
 
 from __future__ import annotations
 

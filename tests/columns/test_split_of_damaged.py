@@ -1,4 +1,4 @@
-"""Splits of damaged logs: what they give is what the whole log gives, or what comes before its damage.
+"""Splits of damaged logs return the rows of the whole log, or those before its damage.
 
 The rule
 --------
@@ -94,7 +94,7 @@ def reason_of(found: Result) -> str | None:
 
 
 def agree(path: Path, data: bytes) -> dict[str, Result]:
-    """What each view gives of a log, if its splits of many sizes give the same."""
+    """The result of each view of a log, after checking that splits of many sizes return the same."""
     path.write_bytes(data)
     found = {view: whole(view, str(path)) for view in WHOLE}
     for view in WHOLE:

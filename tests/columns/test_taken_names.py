@@ -1,4 +1,4 @@
-"""Columns of a table that are called as what is put beside them here."""
+"""Table columns with the names of metadata columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of cells as text: what the values have one by one."""
+"""Columns of cells as text: equal to the text of each value."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def columns_of(path: Path) -> Iterator[Cells]:
 
 
 def is_same(text: bytes, value: bytes, charset: str | None) -> bool:
-    """Whether a literal is another.
+    """Whether a literal is equivalent to another.
 
-    An expression may stand for the text of a document, and bytes of a character set whose text may be that of
-    several bytes for this text.
+    An expression may replace the text of a document, and bytes in a character set may replace text if several
+    byte sequences have that text.
     """
     if text.startswith((b"CAST(CAST(", b"JSON_SET(CAST(" + value)):
         return True

@@ -1,4 +1,4 @@
-"""Columns read together: the same compiled and plain, over many rows, and never outside the bytes."""
+"""Columns read together: equal compiled and as Python, over many rows, never out of bounds."""
 
 from __future__ import annotations
 

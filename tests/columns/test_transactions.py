@@ -1,4 +1,4 @@
-"""The transactions view: what it says is what the reader and the server say."""
+"""The transactions view agrees with the reader and the server."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_a_statement_and_its_commit_are_one_transaction() -> None:
     "found", ["mysql-9.7/rotate", "mysql-9.7/payloads", "mariadb-10.11/rotate", "mysql-5.6/types_v1_rows"]
 )
 def test_a_log_without_its_beginning_has_one_number_of_transactions(found: str, tmp_path: Path) -> None:
-    """The rest of a transaction is one, whoever counts, and in whatever format its rows are."""
+    """The rest of a transaction counts as one, in every reader and row format."""
     data = case(*found.split("/")).logs[0].read_bytes()
     events = [event for event in bk.open(data) if event.payload_index is None]
     whole = read(data)

@@ -1,4 +1,4 @@
-"""A filter that matches nothing by itself says so, and names what there is instead."""
+"""A filter that matches nothing on its own causes a warning that names what there is."""
 
 from __future__ import annotations
 

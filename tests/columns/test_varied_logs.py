@@ -1,4 +1,4 @@
-"""Logs as varied as a busy server's: what the columns say of them is what the reader says."""
+"""Logs as varied as a busy server's: the columns agree with the reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`verify`: undamaged logs are fine, damage is found and named, what is there is counted."""
+"""`verify`: undamaged logs pass, damage is located, contents are counted."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_lost_event_is_told_once() -> None:
 
 @pytest.mark.parametrize("found", ["mysql-9.7/rotate", "mysql-5.6/no_checksum", "mariadb-10.11/rotate"])
 def test_a_log_that_was_sent_from_a_position_on_is_fine(found: str) -> None:
-    """As `mysqlbinlog --raw --start-position` writes it: the events behind the first keep their positions."""
+    """As written by `mysqlbinlog --raw --start-position`: the events after the first keep their positions."""
     data = case(*found.split("/")).logs[0].read_bytes()
     events = [event for event in bk.open(data) if event.payload_index is None]
     head = bytearray(events[0].raw)
@@ -232,7 +232,7 @@ def test_logs_put_together_are_told_as_such(first: Case, second: Case) -> None:
 
 @pytest.mark.parametrize("server_id", [0, 97, 1 << 20, (1 << 32) - 1])
 def test_where_another_log_begins_no_event_is_made_of_it(server_id: int, tmp_path: Path) -> None:
-    """Its server id stands where the size of an event would be, and nothing has checksums."""
+    """Its server id is at the offset of an event's size, and nothing has checksums."""
     data = PLAIN[0].read_bytes()
     another = data[:9] + server_id.to_bytes(4, "little") + data[13:]
     path = tmp_path / "both"

@@ -1,4 +1,4 @@
-"""`verify` names what any other command refuses, and every such error has a place and printable text."""
+"""`verify` reports what any other command rejects; every such error has a position and printable text."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_without_checksums_rows_are_always_walked(is_plain: bool, monkeypatch: p
 
 @cache
 def _cells(path: Path) -> tuple[tuple[int, int, int], ...]:
-    """Event, offset and length of parts of values in first rows behind a table map, one of each kind."""
+    """Event, offset and length of parts of values in first rows after a table map, one of each kind."""
     found: dict[str, tuple[int, int, int]] = {}
     before = ""
     for index, event in enumerate(bk.open(path)):
@@ -125,7 +125,7 @@ def test_all_wrong_events_are_named_among_right_ones() -> None:
 
 
 def test_definitions_go_on_from_log_to_log() -> None:
-    """What members an ENUM has stands in an earlier log than a row with a number beyond them."""
+    """An earlier log defines the members of an ENUM than the one with a row whose number exceeds them."""
     path = case("mysql-9.7", "types_minimal").logs[0]
     events, parsed = events_in(path.read_bytes()), list(bk.open(path))
     index, leaf = next(

@@ -1,4 +1,4 @@
-"""Walks over structures and the generated classes agree: on the corpus, and on bytes that nobody wrote."""
+"""Walks over structures agree with the generated classes, on the corpus and on random bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def function(name: str, mode: str) -> tuple[Callable[..., None], int]:
 
 
 def walked(name: str, structures: list[bytes], mode: str) -> tuple[list[bool], Any]:
-    """Which of some structures a walk follows, and what it notes."""
+    """Which structures a walk accepts, and what it records."""
     walk, slots = function(name, mode)
     data = np.frombuffer(b"".join(structures) + bytes(ROOM), dtype=np.uint8)
     sizes = np.array([len(one) for one in structures], dtype=np.int64)

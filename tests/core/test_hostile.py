@@ -1,4 +1,4 @@
-"""Whatever the bytes: an event, or a BinlogError with its place; in bounded time and memory."""
+"""Any bytes yield events or a BinlogError with its position, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GENEROUS_SECONDS = 20.0
 
 
 def read_everything(data: bytes) -> None:
-    """Look at all there is of every event; only a BinlogError that tells its place may come out."""
+    """Access everything of every event; only a BinlogError with its position may be raised."""
     started = time.monotonic()
     try:
         with bk.open(data, verify_checksums=False) as log:

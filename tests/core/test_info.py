@@ -1,4 +1,4 @@
-"""The table of main fields names fields that the grammar has."""
+"""The table of main fields contains only fields of the grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events whose rows have the names of their columns, and the names at the top of the package."""
+"""Events whose rows have column names, and the names in the top-level package."""
 
 from __future__ import annotations
 

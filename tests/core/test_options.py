@@ -1,4 +1,4 @@
-"""Filters as people write them."""
+"""Filters in the form of user input."""
 
 from __future__ import annotations
 

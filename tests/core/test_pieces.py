@@ -1,4 +1,4 @@
-"""Rows events in pieces, as MariaDB 12.3 writes them: made out of real ones, since no server here does so."""
+"""Rows events in pieces, as written by MariaDB 12.3, built from events that are not split."""
 
 from __future__ import annotations
 

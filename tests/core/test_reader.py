@@ -1,4 +1,4 @@
-"""The reader on real logs: what each server's own client says of every event, and how files end."""
+"""The reader on real logs: agrees with each server's own client on every event; ends of files."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_a_wrong_checksum_is_an_error_that_names_the_place() -> None:
 
 
 def test_positions_go_on_past_4_gib(tmp_path: Path) -> None:
-    """A sparse file: a whole log's events, then the same again behind 4 GiB of one ignorable giant."""
+    """A sparse file: the events of a log, one ignorable event of 4 GiB, then the events again."""
     log = SMALL[0]
     data = log.path.read_bytes()
     first = log.case.oracle(log.path)[0]

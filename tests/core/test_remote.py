@@ -1,4 +1,4 @@
-"""Logs on another machine: a real S3 server on this one, reached as any other."""
+"""Remote logs: a real S3 server on this machine, accessed like any other."""
 
 from __future__ import annotations
 

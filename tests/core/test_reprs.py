@@ -1,4 +1,4 @@
-"""What an interactive session shows of events, bodies, rows and readers: their fields."""
+"""Representations of events, bodies, rows and readers in an interactive session: their fields."""
 
 from __future__ import annotations
 

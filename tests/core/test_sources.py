@@ -1,4 +1,4 @@
-"""What a caller may name, and the files that come out, in order."""
+"""Sources that a caller may name, and the resulting files, in order."""
 
 from __future__ import annotations
 

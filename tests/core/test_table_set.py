@@ -1,4 +1,4 @@
-"""Tables chosen by names, globs and regular expressions."""
+"""Tables selected by names, globs and regular expressions."""
 
 from __future__ import annotations
 

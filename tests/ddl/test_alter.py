@@ -1,4 +1,4 @@
-"""Given a table of the columns a, b, c and an ALTER TABLE, these are its columns."""
+"""Given a table with columns a, b, c and an ALTER TABLE, these are its columns."""
 
 from __future__ import annotations
 

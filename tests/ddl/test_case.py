@@ -1,4 +1,4 @@
-"""Names of tables whose case the server may or may not look at; the log does not say which."""
+"""Table names whose case the server may ignore; the log does not record whether it does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On real logs: the statements give the tables that the server had, and the names that the log tells."""
+"""Real logs: statements yield the server's tables, and the column names in the log."""
 
 from __future__ import annotations
 

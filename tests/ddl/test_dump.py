@@ -1,4 +1,4 @@
-"""Definitions out of a file of SQL, and how they go together with those of the log."""
+"""Definitions from an SQL file, and how they combine with those of the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs as they grow on a server's disk, out of closed ones."""
+"""Growing logs on a server's disk, simulated with closed ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ends_of_transactions(path: Path) -> list[int]:
 
 
 def steps(follower: Follower, start: Checkpoint, **limits: int) -> list[Checkpoint]:
-    """All marks from one on, the first one included."""
+    """All checkpoints from one on, including the first."""
     checkpoints = [start]
     while (checkpoint := follower.advance(checkpoints[-1], **limits)) != checkpoints[-1]:  # type: ignore[arg-type]
         checkpoints.append(checkpoint)
@@ -42,7 +42,7 @@ def steps(follower: Follower, start: Checkpoint, **limits: int) -> list[Checkpoi
 
 
 def covered(follower: Follower, checkpoints: list[Checkpoint]) -> list[tuple[str, int, int]]:
-    """What the spans between marks cover: file, begin and end, those that follow each other as one."""
+    """The ranges covered by the spans between checkpoints: file, start and end; adjacent ones are merged."""
     found: list[tuple[str, int, int]] = []
     for start, end in itertools.pairwise(checkpoints):
         for span in follower.spans(start, end):

@@ -1,4 +1,4 @@
-"""Following logs over damage: the rows and ranges of a batch, whatever the steps, also after a restart."""
+"""Following damaged logs: rows and ranges equal those of a batch, in any steps, also after a restart."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def in_batch(path: Path, view: str) -> Counter[str]:
 
 
 def closed(folder: Path, log: Path) -> Path:
-    """A log with another one behind it, so that nothing more can come; gives the first."""
+    """A log with another one after it, so that it is complete; returns the first."""
     folder.mkdir()
     path = folder / "binlog.000001"
     shutil.copy(log, path)

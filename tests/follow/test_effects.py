@@ -1,4 +1,4 @@
-"""What statements do to whole tables, and definitions that are written down."""
+"""Effects of statements on whole tables, and serialized definitions."""
 
 from __future__ import annotations
 

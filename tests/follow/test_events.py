@@ -1,4 +1,4 @@
-"""`bk.follow`: the events of logs that grow, each once and in whole transactions."""
+"""`bk.follow`: the events of growing logs, each once and in whole transactions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_closed_logs_are_read_as_open_reads_them(tmp_path: Path) -> None:
 
 
 def test_what_a_server_writes_comes_in_whole_transactions(tmp_path: Path) -> None:
-    """However much of a log is there, its whole transactions come, each once; then it goes on."""
+    """However much of a log exists, its whole transactions are yielded, each once; then reading continues."""
     source = case("mysql-9.7", "mixed").logs[0]
     target, size = tmp_path / source.name, source.stat().st_size
     ends = ends_of_transactions(source)
@@ -71,7 +71,7 @@ def test_it_waits_for_more(tmp_path: Path) -> None:
 
 
 def test_from_the_latest_on_names_are_known(tmp_path: Path) -> None:
-    """Names come from statements before the place where reading begins."""
+    """Names come from statements before the start position."""
     source = case("mysql-9.7", "ddl").logs[0]
     target, size = tmp_path / source.name, source.stat().st_size
     grow(source, target, size // 2)

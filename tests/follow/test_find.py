@@ -1,4 +1,4 @@
-"""Logs that are gone, shorter, others than they were, or on another server."""
+"""Logs that are missing, shorter, different, or on another server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOMAINS = sorted((CORPUS / "mariadb-11.8" / "domains").glob("binlog.0*"))
 
 
 def gtids_in(spans: list[Span]) -> list[str]:
-    """The GTIDs of the transactions that spans stand for."""
+    """The GTIDs of the transactions in spans."""
     found = []
     for span in spans:
         read = bk.read_transactions(

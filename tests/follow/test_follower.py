@@ -1,4 +1,4 @@
-"""Marks: between transactions, one behind the other, the same for everybody who asks."""
+"""Checkpoints: between transactions, in order, and reproducible."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_closed_log_that_is_cut(tmp_path: Path) -> None:
 
 
 def test_an_empty_log_between_others(tmp_path: Path) -> None:
-    """A server that dies may leave a log without an event, and go on in the next one."""
+    """A server that crashes may leave a log without events, and continue in the next one."""
     logs = [tmp_path / f"binlog.{number:06}" for number in (1, 2, 3)]
     shutil.copy(ROTATED[0], logs[0])
     logs[1].write_bytes(b"")

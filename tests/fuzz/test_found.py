@@ -1,4 +1,4 @@
-"""What the fuzzer found, each kind in the smallest log that shows it."""
+"""Findings of the fuzzer, each kind in the smallest log that shows it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_compressed_rows_whose_end_is_missing_are_damage_for_every_reader() -> N
 
 @pytest.mark.parametrize("verifies", [True, False])
 def test_a_damaged_start_of_encryption_is_one_error_for_both_readers(verifies: bool) -> None:
-    """It can neither be read nor has the right checksum: whoever checks checksums says that."""
+    """It can neither be parsed nor has a valid checksum: both readers report the checksum."""
     data = bytearray((CORPUS / "encrypted/mariadb-10.11/plain/binlog.000001").read_bytes())
     start = next(e for e in bk.open(bytes(data[:400])) if e.type == "START_ENCRYPTION_EVENT")
     size_at = start.position + header_offset("len_event")

@@ -1,4 +1,4 @@
-"""Some mutated logs of a fixed seed, and what the fuzzer itself promises."""
+"""Some mutated logs of a fixed seed, and the guarantees of the fuzzer itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small grammar in a folder of its own, for tests that change it."""
+"""A small grammar in its own folder, for tests that change it."""
 
 from __future__ import annotations
 

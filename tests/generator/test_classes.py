@@ -1,4 +1,4 @@
-"""The compiler's Python made into a package: imports, text that is no UTF-8, fields that are not there."""
+"""Converting the compiler's Python to a package: imports, invalid UTF-8, absent fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How trees of two languages are compared, and what drivers print. `make test-languages` runs the drivers."""
+"""Comparing trees of two languages, and the output of drivers. `make test-languages` runs the drivers."""
 
 from __future__ import annotations
 

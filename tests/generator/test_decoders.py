@@ -1,4 +1,4 @@
-"""Generated decoders give what the generated classes give, for any bytes."""
+"""Generated decoders return what the generated classes return, for any bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tools.generate`: what it writes, and how `--check` sees that something is out of date."""
+"""`python -m tools.generate`: its output, and how `--check` detects outdated files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar as data: files read strictly, names resolved as the compiler resolves them."""
+"""The grammar as data: files are parsed strictly, names resolved like in the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks of flags as constants, so that no handwritten code states them again."""
+"""Flag masks as constants, so that handwritten code need not repeat them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What some language cannot take is an error of `make generate`: names, operations on unsigned numbers."""
+"""`make generate` rejects what a language cannot express: names, operations on unsigned numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stubs: every field with its type and its docs, and mypy sees what is wrong."""
+"""The stubs: every field with its type and docs, and mypy finds errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one language needs is inserted on the way to it; the files themselves stay as they are."""
+"""Changes for single languages are made during generation; the grammar files stay unchanged."""
 
 from __future__ import annotations
 

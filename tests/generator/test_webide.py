@@ -1,4 +1,4 @@
-"""The one file for the Web IDE: no imports, and it parses as the many files do."""
+"""The single file for the Web IDE: no imports, and it parses like the separate files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of table maps and rows events, put together field by field."""
+"""Builds bytes of table maps and rows events, field by field."""
 
 from __future__ import annotations
 

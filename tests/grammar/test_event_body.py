@@ -1,4 +1,4 @@
-"""The router: which structure an event's type leads to, in logs of every version."""
+"""The router: the structure of each event type, in logs of every version."""
 
 from __future__ import annotations
 

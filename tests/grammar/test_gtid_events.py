@@ -1,4 +1,4 @@
-"""Events about GTIDs, MySQL's: given these bytes behind the header, these fields."""
+"""MySQL's GTID events: given these bytes after the header, these fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary JSON: given these bytes, this document; and the shapes and values inside such bytes."""
+"""Binary JSON: given these bytes, this document with these shapes and values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.grammar.vectors import Vector, assert_fields, assert_nothing_is_dropp
 
 
 def document(found: Any) -> Any:
-    """The document as Python has it; a value that JSON has no type for gives its structure."""
+    """The document as a Python value; a value without a JSON type is returned as its structure."""
     content: Any = found.content
     if isinstance(content, JsonBinary.Value):
         return document(content)
@@ -227,7 +227,7 @@ def test_hostile_documents_are_an_error(name: str, data: str) -> None:
 
 
 def test_an_array_that_holds_itself_is_read_step_by_step() -> None:
-    """Its first member lies at offset 0: the array again. Only what is asked for is read."""
+    """Its first element is at offset 0: the array again. Only requested values are parsed."""
     found = parse(JsonBinary, bytes.fromhex("02 0100 0700 02 0000")).content.content
     for _ in range(3):
         found = found.value_entries[0].value.content

@@ -1,4 +1,4 @@
-"""Events of MariaDB alone, but rows: given these bytes behind the header, these fields."""
+"""MariaDB's own events, except rows: given these bytes after the header, these fields."""
 
 from __future__ import annotations
 

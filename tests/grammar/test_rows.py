@@ -1,4 +1,4 @@
-"""Rows events: given these bytes behind the header and this table map, these rows."""
+"""Rows events: given these bytes after the header and this table map, these rows."""
 
 from __future__ import annotations
 

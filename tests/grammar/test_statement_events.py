@@ -1,4 +1,4 @@
-"""Statement and control events: given these bytes behind the header, these fields."""
+"""Statement and control events: given these bytes after the header, these fields."""
 
 from __future__ import annotations
 

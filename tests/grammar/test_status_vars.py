@@ -1,4 +1,4 @@
-"""Status variables of a statement: a key of one byte, and a value whose layout the key decides."""
+"""Status variables of a statement: a one-byte key, and a value whose layout depends on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table maps: given these bytes behind the header, these columns."""
+"""Table maps: given these bytes after the header, these columns."""
 
 from __future__ import annotations
 

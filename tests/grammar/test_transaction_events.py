@@ -1,4 +1,4 @@
-"""Other events about transactions, MySQL's: given these bytes behind the header, these fields."""
+"""Other transaction events of MySQL: given these bytes after the header, these fields."""
 
 from __future__ import annotations
 

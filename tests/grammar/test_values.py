@@ -212,7 +212,7 @@ def assert_nothing_after_is_taken(case: Vector) -> None:
 
 
 def test_columns_that_are_absent_or_null() -> None:
-    """Column 1 of 9 is not in the image, column 2 is NULL, and the last one's null bit is in place 7."""
+    """Column 1 of 9 is not in the image, column 2 is NULL, and the null bit of the last one has index 7."""
     table = table_map([1] * 9)
     columns = parse(ImageColumns, b"\xfe\x01", 9)
     image = parse(RowImage, b"\x01" + bytes(range(7)), table, columns, False)

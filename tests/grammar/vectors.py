@@ -1,4 +1,4 @@
-"""Vectors of the grammar tests: given these bytes, these fields, whatever is cut off or added behind."""
+"""Vectors of the grammar tests: given these bytes, these fields, also if bytes are cut off or appended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Vector:
 def vector(
     name: str, structure: type[KaitaiStruct], data: str | bytes, /, *parameters: Any, **fields: Any
 ) -> Vector:
-    """A vector; text is hexadecimal, and `a__b__0` in a field's name stands for the path `a.b.0`."""
+    """A vector; text is hexadecimal, and `a__b__0` in a field's name means the path `a.b.0`."""
     raw = bytes.fromhex(data) if isinstance(data, str) else data
     paths = {path.replace("__", "."): value for path, value in fields.items()}
     return Vector(name, structure, parameters, raw, paths)
@@ -45,7 +45,7 @@ def parse(structure: type[KaitaiStruct], data: bytes, *parameters: Any) -> Any:
 
 
 def field(parsed: Any, path: str) -> Any:
-    """What lies at `path`; an enum member gives its name, a structure stays itself."""
+    """The value at `path`; enum members are converted to names, structures are unchanged."""
     for step in path.split("."):
         parsed = parsed[int(step)] if step.isdigit() else getattr(parsed, step)
     return parsed.name if isinstance(parsed, Enum) else parsed
@@ -79,7 +79,7 @@ def assert_fields(case: Vector) -> None:
 
 
 def assert_nothing_is_dropped(case: Vector) -> None:
-    """Cut after any byte, or with bytes behind it: an error of the parser, or every byte in a field."""
+    """Truncated after any byte, or with bytes appended: a parser error, or every byte belongs to a field."""
     for data in (*(case.data[:end] for end in range(len(case.data))), case.data + EXTRA):
         try:
             parsed = case.parse(data)

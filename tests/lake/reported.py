@@ -1,4 +1,4 @@
-"""What the servers' tables and the changes of a lake have to say to each other."""
+"""Expected agreement between the servers' tables and the changes of a lake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of Iceberg have the rows of the lake's files, each once, also when who added them was killed.
+"""Iceberg tables have the rows of the lake's files, each once, even if the writer was killed.
 
 Needs PyIceberg, and for one test DuckDB with its extensions:
 
@@ -40,7 +40,7 @@ def catalog(folder: Path) -> Any:
 
 
 def table_rows(table: Any) -> Counter[str]:
-    """As `rows` gives those of files."""
+    """Like `rows` for those of files."""
     return Counter(
         repr([(name, str(value)) for name, value in row.items() if value is not None])
         for row in table.scan().to_arrow().to_pylist()
@@ -99,7 +99,7 @@ def folder_of(row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("left", range(0, 40, 3))
 def test_killed_between_any_two_steps(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Renames of files, and commits of the catalog, each before and behind it."""
+    """Killed before and after each rename of files and each commit of the catalog."""
     from pyiceberg.catalog.sql import SqlCatalog
 
     paths = [str(path) for path in ROTATED]

@@ -1,4 +1,4 @@
-"""A lake has each row once, also when whoever wrote to it was killed; and it is what `export` writes."""
+"""A lake has each row once, even if a writer was killed; and it equals the output of `export`."""
 
 from __future__ import annotations
 

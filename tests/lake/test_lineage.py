@@ -1,4 +1,4 @@
-"""Which changes make up a table, when tables are emptied and renamed."""
+"""The changes that make up a table after TRUNCATE and RENAME."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Change(NamedTuple):
 
 
 class RefusedError(Exception):
-    """The changes do not tell what is in the table."""
+    """The changes do not determine the contents of the table."""
 
 
 def changes_of(lake: Lake, lineage: Lineage, table: str) -> list[Change]:

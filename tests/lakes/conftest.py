@@ -1,4 +1,4 @@
-"""A local Spark with Delta and Iceberg, set up as docs/spark-merge.md has it."""
+"""A local Spark with Delta and Iceberg, configured as in docs/spark-merge.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/spark-merge.md, and what the server says is in the tables that they fill."""
+"""The recipes of docs/spark-merge.md, and the servers' contents of the tables that they fill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline into tables of Delta: each batch once; types of columns that widen."""
+"""The pipeline into Delta tables: each batch once; columns whose types are widened."""
 
 from __future__ import annotations
 

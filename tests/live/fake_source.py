@@ -1,4 +1,4 @@
-"""A server of recorded logs: what it sends after a dump command, over a pair of sockets."""
+"""A server of recorded logs, which answers a dump command over a socket pair."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END_OF_STREAM = b"\xfe\0\0\2\0"
 
 
 def packet(payload: bytes, sequence: int) -> bytes:
-    """A message as it is on the wire: in several packets if it is long."""
+    """A message in wire format: in several packets if it is long."""
     parts = [payload[at : at + MAX_PAYLOAD] for at in range(0, len(payload) + 1, MAX_PAYLOAD)]
     return b"".join(
         len(part).to_bytes(3, "little") + bytes([(sequence + number) % 256]) + part
@@ -33,7 +33,7 @@ def packet(payload: bytes, sequence: int) -> bytes:
 
 
 def wire(payloads: list[bytes]) -> bytes:
-    """Messages one after the other, numbered as after a command."""
+    """Consecutive messages, numbered as after a command."""
     found, sequence = [], 1
     for payload in payloads:
         found.append(packet(payload, sequence))

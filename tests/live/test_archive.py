@@ -1,4 +1,4 @@
-"""The archive and its state, without a server: whatever breaks off, it goes on as it should."""
+"""The archive and its state, without a server: it continues correctly after any interruption."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_connections_that_break_anywhere(one: tuple[str, str], seed: int, tmp_pa
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_process_that_is_killed_anywhere(source: Source, seed: int, tmp_path: Path) -> None:
-    """Of the newest log there is any part beyond what is safe, or other bytes there."""
+    """The newest log has any amount of data, or other bytes, after the recorded position."""
     choose = random.Random(seed)
     FakeFetch(source, tmp_path / "a").run()
     folder, names = tmp_path / "a", sorted(source.logs)

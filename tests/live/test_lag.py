@@ -1,4 +1,4 @@
-"""How far an archive is behind its server: in bytes and in transactions."""
+"""How far an archive lags behind its server, in bytes and in transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closed logs of an archive, compressed: the same logs for whoever reads them."""
+"""Closed logs of an archive, compressed: readers get the same logs."""
 
 from __future__ import annotations
 

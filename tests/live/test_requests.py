@@ -1,4 +1,4 @@
-"""The messages that a replica sends: what the grammar reads in them is what was put in."""
+"""The messages that a replica sends: the grammar parses the values that were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A spool, without a server: who holds logs back, and what is removed."""
+"""A spool, without a server: which readers keep logs, and what is removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def source() -> Source:
 
 
 def trim(spool: Spool) -> list[str]:
-    """Remove what no reader needs; gives the logs that are left."""
+    """Remove logs that no reader needs; returns the remaining ones."""
     spool._trimmed_at = float("-inf")
     archive = Archive(spool.folder)
     spool._trim(archive)

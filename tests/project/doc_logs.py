@@ -1,4 +1,4 @@
-"""The logs that the examples of the documents are about: two of a server with a table `shop.orders`."""
+"""The logs for the examples of the documents: two of a server with a table `shop.orders`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _renamed(group: list[bytes]) -> Iterator[bytes]:
 
 
 def _of_server(raw: bytes, number: int) -> bytes:
-    """A GTID event with the server's UUID and a number; other events as they are."""
+    """A GTID event with the server's UUID and a number; other events unchanged."""
     if raw[header_offset("type_code")] != EventType.gtid_log_event:
         return raw
     at = 20  # behind the header, of 19 bytes, and the flags

@@ -151,7 +151,7 @@ def test_reasons_are_needed() -> None:
 
 
 def test_the_six_programs_have_types(tmp_path: Path) -> None:
-    """They pass `mypy --strict` as they stand."""
+    """They pass `mypy --strict` unchanged."""
     text = (ROOT / "docs/library.md").read_text().split("\n## ")[1]
     assert text.startswith("Six programs")
     programs = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -1,4 +1,4 @@
-"""The documents name only what there is."""
+"""The documents mention only commands, options and files that exist."""
 
 from __future__ import annotations
 

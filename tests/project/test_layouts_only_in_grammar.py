@@ -1,4 +1,4 @@
-"""Bits, widths and layouts are stated in formats/ alone: handwritten code takes them from there.
+"""Only formats/ states bits, widths and layouts; handwritten code takes them from there.
 
 Looked for are literal masks, shifts and widths, bytes that are shifted or masked, and calls that make numbers
 of bytes. What handwritten code may still do has a reason below.
@@ -95,7 +95,7 @@ _FORMAT = re.compile(r"[<>]?[0-9]*[xcbBhHiIlLqQfd]+|[<>][iuf][1248]")
 
 
 def restated(path: str, source: str) -> Iterator[tuple[str, str]]:
-    """What a module states of bits and layouts: the place (file and function), and the code."""
+    """Bits and layouts stated by a module: the location (file and function), and the code."""
     tree = ast.parse(source)
     literals = _named(tree.body, lambda value: _is_literal(value, set()))
     bytes_ = _named(ast.walk(tree), lambda value: _is_byte(value, set()))
@@ -138,7 +138,7 @@ def _states(node: ast.AST, literals: set[str], bytes_: set[str]) -> bool:
 
 
 def _is_literal(node: ast.AST, literals: set[str]) -> bool:
-    """Whether a number is written out, as it is or under a name of the module."""
+    """Whether a number is a literal, or a module-level name for one."""
     match node:
         case ast.Constant(value=value):
             return isinstance(value, int) and not isinstance(value, bool)

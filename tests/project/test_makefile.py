@@ -1,4 +1,4 @@
-"""`make help` is the list of what one may run, and what it lists exists."""
+"""`make help` lists exactly the public targets."""
 
 from __future__ import annotations
 

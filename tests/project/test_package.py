@@ -1,4 +1,4 @@
-"""The package as it is installed: what it exports, what it loads, what its wheel holds."""
+"""The installed package: its exports, its imports, the contents of its wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The seeded bugs fit the code as it is; `make test-seeded` tries them."""
+"""The seeded bugs match the current code; `make test-seeded` runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/supported.md says of each event type what the grammar and the corpus say."""
+"""docs/supported.md agrees with the grammar and the corpus on each event type."""
 
 from __future__ import annotations
 

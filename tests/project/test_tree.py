@@ -1,4 +1,4 @@
-"""What holds for the files of the repository as a whole."""
+"""Rules for all files of the repository."""
 
 from __future__ import annotations
 

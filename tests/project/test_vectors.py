@@ -1,4 +1,4 @@
-"""`make vectors`: a real log for each event type with its tree, the same bytes at every run."""
+"""`make vectors`: a real log for each event type with its tree, reproducible byte for byte."""
 
 from __future__ import annotations
 

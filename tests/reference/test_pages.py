@@ -1,4 +1,4 @@
-"""docs/grammar: tables a person can read, links that lead somewhere, examples that are in the corpus."""
+"""docs/grammar: readable tables, links that exist, examples from the corpus."""
 
 from __future__ import annotations
 

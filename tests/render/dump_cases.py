@@ -1,4 +1,4 @@
-"""What the clients print with their options: `python -m tests.render.dump_cases` asks them and keeps it.
+"""The clients' output for their options: `python -m tests.render.dump_cases` runs them and stores it.
 
 A case is a server, logs of the corpus, and options; its text lies in `dump/`.
 """

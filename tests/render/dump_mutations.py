@@ -225,7 +225,7 @@ def check(chance: random.Random, folder: Path) -> str | None:
 
 
 def main(count: int, seed: int, kept: Path) -> None:
-    """Check many logs; what is not printed alike is kept."""
+    """Check many logs; keep those that are printed differently."""
     kept.mkdir(parents=True, exist_ok=True)
     start, bad = time.time(), 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""One by one and by blocks: the same logs printed in both ways."""
+"""Prints logs in both ways: event by event, and by blocks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def reader_of(size: int) -> Any:
 def check_one_by_one(
     log: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    """Blocks of any size print what is printed event by event."""
+    """Blocks of any size are printed as event by event."""
     monkeypatch.setattr(run, "is_plain", lambda _: False)
     make_slow(monkeypatch)
     text, error = printed(log, folder, **{"verbose": 2, **options})

@@ -1,4 +1,4 @@
-"""GTID events as older servers of MySQL wrote them."""
+"""GTID events as written by older MySQL servers."""
 
 from __future__ import annotations
 

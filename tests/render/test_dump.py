@@ -1,4 +1,4 @@
-"""A dump is what the clients of the servers print, byte for byte."""
+"""`dump` prints the same as the servers' clients, byte for byte."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_damage_ends_the_text_properly(tmp_path: Path) -> None:
 
 
 def test_rows_that_a_log_leaves_open_go_out_with_those_of_the_next(tmp_path: Path) -> None:
-    """`mysqlbinlog` keeps them, for one relay log may go on where another ends."""
+    """`mysqlbinlog` keeps them, since one relay log may continue where another ends."""
     cut, whole = tmp_path / "binlog.000001", corpus_files.case("mysql-9.7", "crash").logs[0]
     begin, end = 4067, 4113  # a rows event in the middle of a statement
     data = corpus_files.case("mysql-9.7", "ddl").logs[0].read_bytes()
@@ -150,7 +150,7 @@ def test_not_all_can_be_taken_back(log: str, error: str) -> None:
 
 
 def test_a_damaged_log_is_not_taken_back() -> None:
-    """Its end would have to be taken back first; the client prints nothing of the rows either."""
+    """Its end would have to be reverted first; the client prints none of the rows either."""
     log = corpus_files.case("damaged", "mariadb-10.11-cut_in_body").logs[0]
     pieces: list[bytes] = []
     with pytest.raises(BinlogError):
@@ -282,7 +282,7 @@ def test_a_tag_that_no_server_writes_is_damage(number: int, tmp_path: Path) -> N
 
 
 def _log_with(found: tuple[str, str], kind: int, flags: int, body: bytes, folder: Path) -> Path:
-    """A log that has one event more, behind all of its first transaction."""
+    """A log with an additional event after its first transaction."""
     layout, groups = events_of(corpus_files.case(*found).logs[0])
     maker = LogMaker(layout)
     maker.add_all([*groups[0], *groups[1]])
@@ -302,7 +302,7 @@ def test_mariadb_names_events_of_mysql_that_it_skips(kind: int, name: bytes, tmp
 
 
 def test_a_payload_that_is_not_compressed_has_one_size(tmp_path: Path) -> None:
-    """Type 255 is none; `mysqlbinlog` 9.7 prints no uncompressed size then."""
+    """Type 255 means no compression; `mysqlbinlog` 9.7 then prints no uncompressed size."""
     body = bytes.fromhex("02 03 fcff00  03 01 00  01 01 00  00")
     text = printed(_log_with(("mysql-9.7", "rotate"), 40, 0, body, tmp_path), DumpOptions(), tmp_path)
     assert b"\tTransaction_Payload\t\tpayload_size=0\tcompression_type=NONE\n# Start of" in text

@@ -1,4 +1,4 @@
-"""Blocks with events inside payloads, or with all bytes shown, print what is printed one by one."""
+"""Blocks with opened payloads, or with hexdumps, are printed as event by event."""
 
 from __future__ import annotations
 

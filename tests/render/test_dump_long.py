@@ -1,4 +1,4 @@
-"""Long values in a dump: as short ones are printed, and held no longer than they are printed."""
+"""Long values in a dump are printed like short ones, in bounded memory."""
 
 from __future__ import annotations
 

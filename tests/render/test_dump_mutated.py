@@ -1,4 +1,4 @@
-"""Damaged events are printed, or refused, alike by both ways of printing, and by no foreign exception."""
+"""Both ways of printing print or reject damaged events alike, without foreign exceptions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_damaged_table_map_is_refused_where_it_stands(tmp_path: Path) -> None:
 
 
 def test_a_statement_in_the_middle_of_rows(tmp_path: Path) -> None:
-    """`mariadb-binlog` prints the line of rows that go on with whatever event follows."""
+    """`mariadb-binlog` prints the line of unfinished rows with whatever event follows."""
 
     def interrupted(events: list[bytes]) -> list[bytes]:
         rows, query = _first(EventType.write_rows_event_v1, events), _first(EventType.query_event, events)

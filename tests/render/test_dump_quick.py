@@ -1,4 +1,4 @@
-"""Rows printed by the kernel are those that the grammar gives, and so is everything else that is quick."""
+"""Rows and other text printed by kernels equal those from the grammar."""
 
 from __future__ import annotations
 

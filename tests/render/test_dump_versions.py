@@ -1,4 +1,4 @@
-"""What old servers leave out of their events, and what `mariadb-binlog` skips, is printed alike."""
+"""Fields missing from events of old servers, and events that `mariadb-binlog` skips, are printed alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every event of the corpus, taken apart to the last byte."""
+"""Every event of the corpus, dissected to the last byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts of statements out of logs of the corpus."""
+"""SQL scripts from logs of the corpus."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ CREATE TABLE t2.x (id BIGINT PRIMARY KEY, v VARCHAR(200)) CHARSET utf8mb4"""
 
 
 def after_definitions(path: Path, folder: Path) -> Path:
-    """The log without its statements: nothing tells the names of columns."""
+    """The log without its statements: column names are unknown."""
     target = folder / "binlog.000001"
     events = [event for event in bk.open(path) if not event.type.startswith("QUERY") or b"BEGIN" in event.raw]
     target.write_bytes(path.read_bytes()[:4] + b"".join(event.raw for event in events))

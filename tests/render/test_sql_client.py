@@ -1,4 +1,4 @@
-"""Which statements a script may have as they are, and how it has the others."""
+"""Which statements a script prints unchanged, and how it writes the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script of `sql` may hold, and what it says where the log is damaged or lacks names."""
+"""Safety of `sql` scripts, and their output if the log is damaged or lacks names."""
 
 from __future__ import annotations
 

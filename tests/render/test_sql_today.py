@@ -1,4 +1,4 @@
-"""`sql --undo --for-table`: statements for a table as it is today; and INSERTs of several rows."""
+"""`sql --undo --for-table`: statements for a table's current definition; and INSERTs of several rows."""
 
 from __future__ import annotations
 

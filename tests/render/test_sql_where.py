@@ -1,4 +1,4 @@
-"""Conditions on values, as `sql --where` takes them."""
+"""Conditions on values, as in `sql --where`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random damage to logs, and what a repair of it must keep."""
+"""Random damage to logs, and what their repair must keep."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _placeless(event: bk.Event) -> bytes:
 
 
 def random_damage(good: bytes, chance: random.Random, first: int) -> Damage:
-    """One damage somewhere behind the offset `first`."""
+    """One damage at a random offset from `first` on."""
     start = chance.randrange(first, len(good))
     end = min(start + int(2 ** chance.uniform(0, 12)), len(good))
     what: Callable[[bytes, int, int, random.Random], bytes] = chance.choice(_DAMAGES)

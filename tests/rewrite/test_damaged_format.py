@@ -143,7 +143,7 @@ def test_shifted_bytes_are_left_out_or_named(log: LogFile, tmp_path: Path) -> No
 
 
 def test_a_first_event_that_cannot_be_read_is_named_where_it_stands(tmp_path: Path) -> None:
-    """Bytes are missing in it, no checksum proves what it was, and nothing follows that does."""
+    """Bytes are missing in it, and neither a checksum nor following events prove its original content."""
     good = case("mysql-5.6", "no_checksum").logs[-1].read_bytes()
     path = tmp_path / "binlog.000001"
     path.write_bytes(good[:90] + good[130:227])

@@ -1,4 +1,4 @@
-"""Repair: the result is a log without damage, of all transactions that the damage did not touch."""
+"""Repair: the result is an undamaged log of all transactions that the damage did not affect."""
 
 from __future__ import annotations
 

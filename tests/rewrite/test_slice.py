@@ -1,4 +1,4 @@
-"""Slice: a log of the wanted transactions, each as it was."""
+"""Slice: a log of the selected transactions, each unchanged."""
 
 from __future__ import annotations
 

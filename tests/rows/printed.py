@@ -1,4 +1,4 @@
-"""Rows as `mysqlbinlog -vv` prints them: read from its text, and made from ours."""
+"""Rows as printed by `mysqlbinlog -vv`: parsed from its text, and formatted from ours."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _bits(column: Column, value: Any) -> int:
 
 
 def is_change(printed: str) -> bool:
-    """Whether the text stands for the change of a document."""
+    """Whether the text is a partial update of a document."""
     return printed.startswith(("JSON_", "@"))
 
 

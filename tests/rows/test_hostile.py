@@ -1,4 +1,4 @@
-"""Rows of whatever bytes: values, or a BinlogError that names the place, the table and the column."""
+"""Rows of arbitrary bytes: values, or a BinlogError that names position, table and column."""
 
 from __future__ import annotations
 

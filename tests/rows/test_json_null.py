@@ -1,4 +1,4 @@
-"""JSON columns: the document `null` is not SQL NULL, in anything that is made of a row."""
+"""JSON columns: the document `null` differs from SQL NULL in every output."""
 
 from __future__ import annotations
 

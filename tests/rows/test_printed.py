@@ -1,4 +1,4 @@
-"""Values are those that `mysqlbinlog -vv` prints, for the clients' texts in the corpus."""
+"""Values equal those printed by `mysqlbinlog -vv`, for the clients' texts in the corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas: what a table map says of each column, and what a definition adds."""
+"""Schemas: information from the table map, and additions from a definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The row changes of a log, made in order, give the tables that the server had in the end."""
+"""The row changes of a log, applied in order, yield the server's tables at the end."""
 
 from __future__ import annotations
 

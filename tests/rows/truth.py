@@ -1,4 +1,4 @@
-"""Tables made from the row changes of a log, to hold against what the server says is in them."""
+"""Tables built from the row changes of a log, to compare with the contents reported by the server."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ def _oracle_column(found: dict[str, Any]) -> OracleColumn:
 
 
 class Store:
-    """Tables as the row changes leave them.
+    """Tables after applying row changes.
 
     Attributes
     ----------
     incomplete : dict
-        Tables that rows alone do not tell the contents of, and why.
+        Tables whose contents cannot be derived from rows alone, with reasons.
     """
 
     def __init__(self, oracle: Iterable[OracleTable]) -> None:

@@ -1,4 +1,4 @@
-"""Real servers for tests: each is started when a test first asks for it, and stopped at the end."""
+"""Real servers for tests: each is started on first use, and stopped at the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ StartServer = Callable[[str], Server]
 
 @pytest.fixture(scope="session")
 def start_server() -> Iterator[StartServer]:
-    """A function that gives the running server of a name, such as `mysql-9.7`."""
+    """A function that returns the running server with a name such as `mysql-9.7`."""
     running: dict[str, Server] = {}
 
     def start(name: str) -> Server:

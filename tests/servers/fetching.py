@@ -1,4 +1,4 @@
-"""What tests of `fetch` share: a server that writes, a network that breaks, archives that are compared."""
+"""Helpers for tests of `fetch`: a server that writes, a network that fails, archives to compare."""
 
 from __future__ import annotations
 

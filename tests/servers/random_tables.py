@@ -1,4 +1,4 @@
-"""Random tables of random types, as SQL: what a server is given to write into its log."""
+"""Random tables of random types, as SQL for a server to write into its log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of replay share: statements are run, scripts played by a client, tables compared."""
+"""Helpers for tests of replay: run statements, run scripts in a client, compare tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that folds the names of tables: its log spells them otherwise than the statements in it."""
+"""A server that folds the case of table names: its log spells them differently from the statements in it."""
 
 from __future__ import annotations
 

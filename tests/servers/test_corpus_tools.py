@@ -1,4 +1,4 @@
-"""How scenarios are read, and what a client's hex dump says; no server needed."""
+"""Parsing scenarios, and a client's hex dump; no server needed."""
 
 from __future__ import annotations
 

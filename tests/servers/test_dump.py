@@ -1,4 +1,4 @@
-"""A dump on real servers: what their clients print here and now, and what its text does to a server."""
+"""`dump` on real servers: compared with their clients' current output, and replayed on a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pipeline that is killed again and again while a server writes: each row is in the lake, once."""
+"""A pipeline that is killed repeatedly while a server writes: each row is in the lake once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fetch` against real servers: the archive is the server's logs, whatever happens on the way."""
+"""`fetch` from real servers: the archive equals the server's logs after any interruption."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def run_url(target: str, archive: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_semi_sync(name: str, start_server: StartServer, tmp_path: Path) -> None:
-    """Commits wait for the archive; what is acknowledged is in it, whatever becomes of both."""
+    """Commits wait for the archive; it has everything acknowledged, even if either is killed."""
     server = start_server(name)
     prepare(server)
     archive = tmp_path / "archive"

@@ -1,4 +1,4 @@
-"""Servers followed without an archive: what comes is what their logs have."""
+"""Following servers without an archive yields the contents of their logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `repair` and `slice` write is read by each server's own client without a word of complaint."""
+"""Each server's own client reads the output of `repair` and `slice` without complaint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slice does to a server what its transactions did, and nothing else: `mysqlbinlog slice | mysql`."""
+"""Replaying a slice has exactly the effect of its transactions: `mysqlbinlog slice | mysql`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries that stream from a server over a spool: each transaction once, over one connection."""
+"""Queries that stream from a server through a spool: each transaction once, over one connection."""
 
 from __future__ import annotations
 

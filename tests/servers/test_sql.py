@@ -1,4 +1,4 @@
-"""`sql` on real servers: its script makes the same tables again, and taken back those from before."""
+"""`sql` on real servers: its script recreates the tables, or restores the earlier ones with --undo."""
 
 from __future__ import annotations
 

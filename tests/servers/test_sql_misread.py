@@ -1,4 +1,4 @@
-"""`sql` on real servers and clients: no client character set and no `sql_mode` makes a statement of a value.
+"""`sql` on real servers: a value never becomes a statement, in any client character set or `sql_mode`.
 
 The log holds values, names, comments and statements made to be misread. Its script is played by clients of
 every character set in which a backslash or a backquote may be part of a character, and must make the same
@@ -119,7 +119,7 @@ def databases(server: Server) -> list[Any]:
 
 
 def play(server: Server, text: bytes, charset: str, folder: Path, mode: str = "") -> None:
-    """Give a script to a client of a character set, which goes on after errors."""
+    """Run a script in a client with a character set, which continues after errors."""
     client = server.client("mysql" if server.spec.flavour == "mysql" else "mariadb")
     done = subprocess.run(
         [*client, "--no-defaults", "-f", f"--default-character-set={charset}", "-h127.0.0.1", "-uroot",
@@ -184,7 +184,7 @@ def test_values_and_names_are_never_statements(
 
 
 def harsher(text: bytes, mode: str) -> bytes:
-    """A script whose client is not told a character set, and whose statements run in another `sql_mode`."""
+    """A script that sets no client character set, and whose statements run in another `sql_mode`."""
     text = re.sub(rb"/\*!\\C [^\n]*\n", b"", text)
     return text.replace(SQL_MODE.encode(), f"{SQL_MODE},{mode}".encode()) if mode else text
 

@@ -1,4 +1,4 @@
-"""A random workload on every server: its log must read as the server and its own client say."""
+"""A random workload on every server: its log must agree with the server and its client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No test here sees the keys of whoever runs it."""
+"""Hides the keys of the user who runs the tests."""
 
 from __future__ import annotations
 

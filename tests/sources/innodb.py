@@ -1,4 +1,4 @@
-"""Writes logs as MariaDB 12.3 keeps them inside InnoDB, after the specification (Docs/replication/binlog.md).
+"""Writes logs in MariaDB 12.3's InnoDB format, following the specification (Docs/replication/binlog.md).
 
 No such server could be had; these files are made by hand.
 """
@@ -69,7 +69,7 @@ class Writer:
     pages
         Size of a file in pages.
     state_every
-        A GTID state record stands at the start of each so many pages.
+        Number of pages between GTID state records.
     """
 
     def __init__(self, pages: int = 64, bits: int = 14, first: int = 0, state_every: int = 1 << 30) -> None:
@@ -121,7 +121,7 @@ class Writer:
                 return place
 
     def dummy(self) -> None:
-        """Something without meaning, which may stand inside a record."""
+        """A meaningless chunk, which may occur inside a record."""
         self._put(DUMMY | LAST, b"any")
 
     def tree(self, pieces: Iterable[bytes], between: Iterable[bytes] = ()) -> list[int]:

@@ -1,4 +1,4 @@
-"""Packs logs as the usual tools do."""
+"""Packs logs like the usual tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encrypts plain logs as the servers do, one event after another, and writes files with their keys."""
+"""Encrypts plain logs like the servers, event by event, and writes key files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NONCE = bytes(range(0xF4, 0x100))
 
 
 def as_mysql(plain: bytes, key_id: str = MYSQL_ID, key: bytes = MYSQL_KEY) -> bytes:
-    """The log as it lies on the disk of a MySQL server with binlog_encryption."""
+    """The log as stored by a MySQL server with binlog_encryption."""
     password, vector = sha256(plain).digest(), sha256(key_id.encode()).digest()[:16]
     sealed = Cipher(algorithms.AES(key), modes.CBC(vector)).encryptor().update(password)
     name = key_id.encode()
@@ -93,7 +93,7 @@ def with_start(log: bytes, key_version: int = 1) -> bytes:
 
 
 def as_mariadb(sent: bytes, key: bytes = MARIADB_KEY, *, is_percona: bool = False) -> bytes:
-    """The log as it lies on the disk of a server, whose name for it is a log as `with_start` gives it."""
+    """The log as stored by a server with encrypt_binlog; its plain form is a log from `with_start`."""
     (_, first), (begin, end), *others = events_of(sent)
     start = bytearray(sent[begin:end])
     start[17:19] = b"\0\0"

@@ -1,4 +1,4 @@
-"""Commands print of encrypted and of packed logs what they print of the plain ones."""
+"""Commands print the same for encrypted and packed logs as for the plain ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(command: tuple[str, ...], *more: str) -> tuple[int, str, bytes | None]:
 
 
 def without_headers(output: str) -> str:
-    """What `explain` prints of encrypted logs of MySQL, in JSON, made into what it prints of plain ones."""
+    """Convert the JSON that `explain` prints for encrypted MySQL logs to that for plain ones."""
     lines = []
     for line in output.splitlines():
         leaves = json.loads(line)

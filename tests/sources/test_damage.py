@@ -1,4 +1,4 @@
-"""Damage to encrypted logs: every command says of it what it says of the same damage to the plain log."""
+"""Damage to encrypted logs: every command reports the same as for the plain log."""
 
 from __future__ import annotations
 

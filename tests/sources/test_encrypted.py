@@ -50,7 +50,7 @@ def keys_of(case: Case) -> Keys:
 
 
 def sealed(path: Path) -> list[tuple[bytes, bytes]]:
-    """The log in all ways to encrypt it, each with what is expected."""
+    """The log encrypted in every way, each with the expected result."""
     plain = path.read_bytes()
     sent = with_start(plain)
     is_mariadb = "mariadb" in str(path)

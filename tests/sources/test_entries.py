@@ -1,4 +1,4 @@
-"""Everything that reads logs takes keys, and then says of an encrypted log what it says of the plain one."""
+"""Every function that reads logs takes keys, and treats an encrypted log like the plain one."""
 
 from __future__ import annotations
 

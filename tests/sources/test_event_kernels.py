@@ -1,4 +1,4 @@
-"""The kernels around the cipher of events: the same plain and compiled, and never outside their arrays."""
+"""The kernels around the cipher of events: equal compiled and as Python, and never out of bounds."""
 
 from __future__ import annotations
 

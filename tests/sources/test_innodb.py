@@ -1,4 +1,4 @@
-"""Logs that MariaDB keeps inside InnoDB read like a plain log of the same groups."""
+"""Logs that MariaDB stores inside InnoDB read like a plain log of the same groups."""
 
 from __future__ import annotations
 
@@ -314,7 +314,7 @@ def test_records_that_are_wrong(put: Any, reason: str) -> None:
 
 
 def test_random_damage() -> None:
-    """Each has an error, or what is read is not changed."""
+    """Each raises an error, or does not change the result."""
     writer = Writer(bits=10, pages=1 << 20)
     for number, group in enumerate(GROUPS[:8]):
         writer.group(group, piece=number % 2 * 200)

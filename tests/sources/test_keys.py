@@ -1,4 +1,4 @@
-"""Where keys come from, and where they do not go."""
+"""Where keys come from, and where they must not appear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed logs read like what is in them."""
+"""Packed logs read like their contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One local Spark for the whole test run, started as the command line starts it."""
+"""One local Spark for the whole test run, started like on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lakes as the pipeline makes them, without Spark."""
+"""Lakes like those of the pipeline, written without Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as Spark has them, as the texts that the server gave."""
+"""Spark's rows, converted to the texts reported by the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All cases of the corpus through Spark, in splits of any size: the rows of one process without it.
+"""All cases of the corpus in Spark, in splits of any size: equal to the rows without Spark.
 
 A query has the logs of many cases as if they were one server's, and so has what it is held against: to plan
 and to start a query for each case takes minutes. Each case by itself, and tables with their columns, are held

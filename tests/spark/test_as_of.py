@@ -1,4 +1,4 @@
-"""The content of tables as of a moment is what a log that ends there gives, event by event, by the reader."""
+"""Table contents as of a point in time equal those of the reader on a log that ends there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views `transactions` and `changes`, and typed tables: what `binlog_kaitai` gives without Spark."""
+"""The views `transactions` and `changes`, and typed tables: equal to those without Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user did wrong and what is wrong with the data: errors that say so."""
+"""Errors for invalid options and for damaged data."""
 
 from __future__ import annotations
 

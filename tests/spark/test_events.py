@@ -1,4 +1,4 @@
-"""The view `events`: the same rows as without Spark, over every way to name files."""
+"""The view `events`: the same rows as without Spark, for every way to name files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load(spark: SparkSession, *paths: object, **options: object) -> DataFrame:
 
 
 def rows(frame: DataFrame) -> list[dict[str, Any]]:
-    """The rows as Arrow gives them, in the order of the log."""
+    """The rows from Arrow, in log order."""
     found: list[dict[str, Any]] = frame.toArrow().to_pylist()
     return sorted(found, key=lambda row: (row["file"], row["position"]))
 

@@ -1,4 +1,4 @@
-"""Filters as options: what they leave is what the filters of `read_events` leave."""
+"""Filters as options select the same as the filters of `read_events`."""
 
 from __future__ import annotations
 

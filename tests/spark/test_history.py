@@ -1,4 +1,4 @@
-"""What statements did to a table: `latest` knows of it as the state of a lake does."""
+"""Effects of statements on a table: `latest` handles them like the state of a lake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline into tables of Iceberg, as a user starts it; see also `tests.lake.test_iceberg`."""
+"""The pipeline into Iceberg tables, started by a user; see also `tests.lake.test_iceberg`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns and tables of a lake that were renamed."""
+"""Renamed columns and tables of a lake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline: what is new since the last run, each transaction once."""
+"""The pipeline: everything new since the last run, each transaction once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.spark
 
 
 def run(spark: SparkSession, folder: Path, source: Path, **following: Any) -> list[dict[str, Any]]:
-    """One run to the end; gives the records of its batches."""
+    """One complete run; returns the records of its batches."""
     batches: list[dict[str, Any]] = []
     pipeline = Pipeline(Job(Following((str(source),), **following), str(folder)), on_batch=batches.append)
     try:

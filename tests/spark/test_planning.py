@@ -19,7 +19,7 @@ SIZE = 24 << 20
 
 
 class Counting(io.FileIO):
-    """A file that counts what is read of it."""
+    """A file that counts the bytes read from it."""
 
     total = 0
 

@@ -1,4 +1,4 @@
-"""`binlog_kaitai.spark.read`: some columns and rows, and no others."""
+"""`binlog_kaitai.spark.read`: only the selected columns and rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches in the types that Spark has."""
+"""Batches with types that Spark supports."""
 
 from __future__ import annotations
 

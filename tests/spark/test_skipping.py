@@ -1,4 +1,4 @@
-"""Logs that a filter on times or GTIDs leaves out, by their heads alone."""
+"""Logs that a filter on times or GTIDs skips, judging by their headers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SOURCE = "6ccd780c-baba-1026-9564-5b8c656024db"
 def files(
     monkeypatch: pytest.MonkeyPatch, *headers: LogHeader | None, closed: list[int | None] | None = None
 ) -> list[LogFile]:
-    """Logs with these heads; each is closed when the next one is begun, if nothing else is said."""
+    """Logs with these headers; by default, each is closed when the next one is opened."""
     known = {f"binlog.{number:06}": head for number, head in enumerate(headers)}
     ends = [None if one is None else one.begun for one in (*headers[1:], None)]
     monkeypatch.setattr(skipping, "read_log_header", known.__getitem__)
@@ -170,7 +170,7 @@ def test_a_log_is_closed_when_its_last_event_was_written() -> None:
 
 
 def test_heads_are_little_to_read(tmp_path: Path, counted: type[Counting]) -> None:
-    """A head is read up to its first transaction, and no log is read where no filter asks for it."""
+    """A header is read up to the first transaction, and only if a filter needs it."""
     logs = case("mysql-9.7", "rotate").logs
     for number in range(20):
         log = tmp_path / f"binlog.{number:06}"

@@ -1,4 +1,4 @@
-"""The content of tables from their changes is what the server says is in them."""
+"""Table contents from their changes equal those reported by the server."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ CHANGES = [
 
 
 def changes(spark: SparkSession) -> DataFrame:
-    """Changes that go on from log 999999 to log 1000000."""
+    """Changes that continue from log 999999 to log 1000000."""
     rows, row = [], 0
     for at, (change, key, value) in enumerate(CHANGES):
         row += change != "update_postimage"

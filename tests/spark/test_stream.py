@@ -1,4 +1,4 @@
-"""Streams: the rows of a batch, in steps; on and on from the checkpoint; errors where logs are gone."""
+"""Streams: the rows of a batch, in steps; restarts from the checkpoint; errors if logs are gone."""
 
 from __future__ import annotations
 

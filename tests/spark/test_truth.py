@@ -1,4 +1,4 @@
-"""The content of tables from their changes is what the servers say is in them."""
+"""Table contents from their changes equal those reported by the servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics count what the other readers see."""
+"""Statistics agree with the other readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces that are kept while a log of any length is counted."""
+"""The parts that are kept while a log of any length is counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Literals of SQL, read back as every server reads them."""
+"""SQL literals, parsed like in every server."""
 
 from __future__ import annotations
 

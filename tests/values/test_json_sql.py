@@ -1,4 +1,4 @@
-"""Binary JSON as SQL: text where that tells all, else an expression."""
+"""Binary JSON as SQL: text if that is exact, else an expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary JSON as the server prints it: given these bytes, this text; and documents that are none."""
+"""Binary JSON as printed by the server: given these bytes, this text; and invalid documents."""
 
 from __future__ import annotations
 

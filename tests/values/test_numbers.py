@@ -1,4 +1,4 @@
-"""Numbers as servers print them, and integers that the log does not know to be unsigned."""
+"""Numbers as printed by servers, and integers that the log does not mark as unsigned."""
 
 from __future__ import annotations
 

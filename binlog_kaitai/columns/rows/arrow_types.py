@@ -47,7 +47,7 @@ def _type(name: str) -> Any:
 
 
 def of_numbers(values: Array, kind: pa.DataType | None = None, valid: NDArray[np.bool_] | None = None) -> Any:
-    """An Arrow array of a NumPy array, without a copy; of another type that has its values so.
+    """An Arrow array from a NumPy array, without a copy; also of another type with the same representation.
 
     Used instead of `pyarrow.array`, which imports pandas and `numpy.ma` to recognize their arrays.
 

@@ -25,7 +25,7 @@ from binlog_kaitai.values.schema import Column
 
 
 class Builder(NamedTuple):
-    """How the array of a type of column is built.
+    """How arrays of a column type are built.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Builder(NamedTuple):
         Returns how kernels read the values, given the cells and the Arrow type; without it, or if it returns
         None, `make` reads them.
     make : callable
-        Makes the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
+        Builds the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
     """
 
     way: Callable[[Cells, Any], Way | None] | None
@@ -46,14 +46,14 @@ def build(cells: Cells, zero_dates: str = "null") -> Any:
     Raises
     ------
     CellError
-        A value is invalid, or a zero date where `zero_dates` is ``"error"``.
+        A value is invalid, or a zero date while `zero_dates` is ``"error"``.
     """
     (array,) = build_all([cells], zero_dates)
     return array
 
 
 def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[Any]:
-    """The values of several columns of the same rows, each as `build` makes it."""
+    """The values of several columns of the same rows, like `build`."""
     kinds = [_kind(cells, zero_dates) for cells in columns]
     builders = [_builder(cells, kind) for cells, kind in zip(columns, kinds, strict=True)]
     found = [
@@ -96,7 +96,7 @@ def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null")
     Raises
     ------
     BinlogError
-        A zero date where `zero_dates` is ``"error"``.
+        A zero date while `zero_dates` is ``"error"``.
     """
     if isinstance(value, ZeroDate) and zero_dates != "text":
         if zero_dates == "error":
@@ -118,7 +118,7 @@ def _as_it_is(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     return values.array(kind, len(cells))
 
 
-#: How little-endian numbers are read, by their size.
+#: Read methods for little-endian numbers, by size.
 _SIZES = {
     1: Way(ways.BYTES, 1),
     2: Way(ways.PAIRS, 2),

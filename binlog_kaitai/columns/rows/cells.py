@@ -95,7 +95,7 @@ class Cells:
         ]
 
     def by_reader(self, rows: Ints, convert: Callable[[Value], Any] = lambda value: value) -> list[Any]:
-        """The values of some rows as the reader has them, each distinct one made once; None for no value.
+        """The values of some rows from the event reader, each distinct one decoded once; None for no value.
 
         Raises
         ------

@@ -22,7 +22,7 @@ def distinct(keys: Any) -> tuple[Any, Any]:
 
 
 def distinct_values(values: Array) -> Any:
-    """The distinct ones of some numbers, sorted: `np.unique`, which without more to do loads `numpy.ma`."""
+    """The distinct numbers, sorted; unlike `np.unique`, does not import `numpy.ma`."""
     return np.unique(values, return_counts=True)[0]
 
 

@@ -142,7 +142,7 @@ class Images:
         return columns
 
     def portions(self, chosen: Ints) -> Iterator[tuple[Any, Any, Any, Any]]:
-        """Some of the events with their images unpacked: events, data, where images begin and end.
+        """Some of the events with their images decompressed: events, data, starts and ends of images.
 
         Images that cannot be decompressed get an end before their start, which kernels reject.
 
@@ -320,7 +320,7 @@ class MismatchError(Exception):
 
 
 def walk(images: Images, chosen: Ints, width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
-    """The rows of some events that are about the same table, in order.
+    """The rows of some events of the same table, in order.
 
     Parameters
     ----------

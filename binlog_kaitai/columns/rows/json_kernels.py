@@ -1,7 +1,7 @@
 """Kernels that print binary JSON documents.
 
-They follow `binlog_kaitai.values.json_text`, which prints what the kernels leave to it: opaque values,
-numbers with more than fifteen digits, and all documents that are not well-formed.
+They follow `binlog_kaitai.values.json_text`, which prints what the kernels leave out: opaque values, numbers
+with more than fifteen digits, and malformed documents.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 @kernel
 def integer_at(data: Bytes, kind: Any, position: int) -> Any:
-    """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be inside.
+    """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be in bounds.
 
     A UINT64 of 2^63 or more wraps to a negative number.
     """
@@ -182,7 +182,7 @@ def is_after(data: Bytes, start: int, length: int, before: int, length_before: i
 
 @kernel
 def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: Ints) -> Any:
-    """The document in `data[start:end]`, which is inside; gives the end of the text, NO_ROOM or LEFT.
+    """Print the document in `data[start:end]`, in bounds; returns the end of the text, NO_ROOM or LEFT.
 
     `stack`, int64, holds MAX_DEPTH levels: offset, count, index, and offset and length of the last key.
     """

@@ -113,7 +113,7 @@ def read_big(data: Bytes, starts: Array, size: int, out: Unsigned) -> None:
 
 @kernel
 def number_members(data: Bytes, starts: Array, size: int, numbers: Array, out: Array) -> int:
-    """What `numbers` has for ENUM and SET values of one byte or two; -1 where there is no value.
+    """Elements of `numbers` for ENUM and SET values of one or two bytes; -1 for no value.
 
     Returns the number of values whose entry in `numbers` is -1.
     """
@@ -133,7 +133,7 @@ def number_members(data: Bytes, starts: Array, size: int, numbers: Array, out: A
 
 @kernel
 def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> int:
-    """DECIMAL values of at most 38 digits, without their point, as two's complement of 128 bits.
+    """Read DECIMAL values of at most 38 digits, without their point, as 128-bit two's complement.
 
     Parameters
     ----------

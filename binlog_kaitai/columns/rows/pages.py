@@ -58,7 +58,7 @@ class RowsPage:
         Number of the first event of the block at or after a stop position or damage; else the number of
         events.
     origins : dict of Column
-        JSON values of each event of the block, of the names in `Origins` that were asked for.
+        JSON values of each event of the block, for the requested names of `Origins`.
     era : int
         See `columns.rows.sequences`.
     """
@@ -163,9 +163,9 @@ class RowsPages:
     origins
         Columns to compute with `Origins`.
     progress
-        Gets the source, and the offset in it that has been reached, now and then.
+        Called periodically with the source and the offset reached in it.
     era
-        That of the logs in the column `_sequence`; by default it follows from the names of the logs.
+        The era of the logs in the column `_sequence`; by default, determined by the names of the logs.
 
     Attributes
     ----------

@@ -1,14 +1,14 @@
-"""The column `_sequence`: one text for each row image, and text order is the order of the changes.
+"""The column `_sequence`: a text for each row image, whose text order is the order of the changes.
 
-It has five numbers: era, number of the log, position, row, and 1 for an image that gives a row its content
-or 0 for one that takes it away. Each but the last has the count of its digits before it, as one character
-(1 to 9, A to J): ``3150`` is 150. So numbers of any length compare as numbers, in every system that compares
-text by bytes.
+It has five numbers: era, log number, position, row, and 1 for an image that adds a row or 0 for one that
+removes it. Each except the last is preceded by the count of its digits, as one character (1 to 9, A to J):
+``3150`` is 150. Numbers of any length therefore compare correctly in every system that compares text by
+bytes.
 
-The era separates logs whose numbers and positions do not continue each other. Logs with the same folder and
-stem are numbered by one server, so they need no other order than this numbering. Logs of different servers
-have in common only the time of commit. It is not used for logs of one server: a clock may be set back, and
-before MySQL 8.0 and in MariaDB the time is that of a statement's start.
+The era separates logs whose numbers and positions are unrelated. Logs with the same folder and stem are
+numbered by one server, so this numbering is sufficient. Logs of different servers can only be ordered by
+commit time. It is not used for logs of one server, because a clock may be set back, and before MySQL 8.0 and
+in MariaDB the time is that of a statement's start.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.sources.source import log_number, series_of
 
-#: Instead of an era: the commit time of each change, in microseconds since 1970.
+#: Used instead of an era: the commit time of each change, in microseconds since 1970.
 BY_COMMIT = -1
 
-#: A number, its count of digits and a point; and what `copy` may write after a text.
+#: Maximum size of a number with its digit count and a point; and of the bytes that `copy` may overwrite after
+#: a text.
 _ROOM, _AFTER = 22, 16
 
 _POINT, _ZERO, _TEN_DIGITS = 46, 48, 65
 
 
 def era_of(names: Iterable[str]) -> int:
-    """The era of some logs that are read together, by their paths or URLs."""
+    """The era of logs that are read together, by their paths or URLs."""
     return 0 if len(set(map(series_of, names))) < 2 else BY_COMMIT
 
 
@@ -43,13 +44,13 @@ def sequences(eras: Any, file: str, positions: Any, limits: Any, numbers: Any, i
     Parameters
     ----------
     eras, positions : int64 arrays
-        Of each run of images.
+        For each run of images.
     limits : int64 array
-        Where each run begins, and the last one ends.
+        Start of each run, and the end of the last one.
     numbers : int64 array
         The row of each image.
     is_given : bool array
-        Whether the image gives a row its content.
+        Whether the image adds a row.
     """
     out = np.empty(len(numbers) * (4 * _ROOM + 1) + _AFTER, dtype=np.uint8)
     offsets = np.zeros(len(numbers) + 1, dtype=np.int32)
@@ -63,10 +64,10 @@ def sequences(eras: Any, file: str, positions: Any, limits: Any, numbers: Any, i
 def put_sequences(
     eras: Any, log: Any, positions: Any, limits: Any, numbers: Any, is_given: Any, out: Any, offsets: Any
 ) -> None:
-    """Write the texts one after the other; `out` has the room that `sequences` makes for them."""
+    """Write the texts consecutively; `out` has the size computed by `sequences`."""
     at = 0
     offsets[0] = 0
-    begin, common, era = 0, 0, np.int64(-1)  # the last run's text, what is the same in all of its era
+    begin, common, era = 0, 0, np.int64(-1)  # text of the last run, and its part shared by the era
     for run in range(min(positions.shape[0], eras.shape[0], limits.shape[0] - 1)):
         length = 0
         for row in range(max(limits[run], 0), min(limits[run + 1], numbers.shape[0], is_given.shape[0])):
@@ -96,7 +97,7 @@ def put_sequences(
 @kernel
 @inlined
 def _put_counted(number: Any, out: Any, at: Any) -> Any:
-    """Write a number after the count of its digits, and a point; gives the end."""
+    """Write a number, preceded by its digit count and followed by a point; returns the end."""
     if number < 10:
         out[at], out[at + 1], out[at + 2] = _ZERO + 1, _ZERO + number, _POINT
         return at + 3

@@ -22,7 +22,7 @@ def length_at(data: Bytes, start: int, prefix: int) -> Any:
 
 @kernel
 def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends: Ints) -> int:
-    """Where each value ends when all stand one behind the other, from `total` on; gives where the last does.
+    """Compute the ends of concatenated values, starting at `total`; returns the last end.
 
     Values shorter than `least` count as `least` bytes.
     """
@@ -36,7 +36,7 @@ def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends
 
 @kernel
 def copy_bytes(data: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
-    """Copy `data[start : start + length]` to `out` at `offset`; all must be inside, with 16 bytes behind it.
+    """Copy `data[start : start + length]` to `out` at `offset`; all in bounds, with 16 spare bytes.
 
     The spare bytes are overwritten.
     """

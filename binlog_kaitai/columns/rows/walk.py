@@ -179,7 +179,7 @@ def spread(values: Ints, limits: Ints, out: Ints) -> None:
 
 @kernel
 def find_runs(numbers: Ints, limits: Ints) -> int:
-    """Where each run of the same number begins, and their end; gives how many runs there are.
+    """Compute the start of each run of equal numbers, and the end; returns the number of runs.
 
     `limits` has one more element than `numbers`.
     """

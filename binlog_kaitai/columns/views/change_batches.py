@@ -82,7 +82,7 @@ def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: 
 
 
 def _is_given(changes: Any) -> Any:
-    """Whether images give a row its content, by the numbers of their changes."""
+    """Whether images add a row, by the numbers of their changes."""
     return (changes == INSERT) | (changes == AFTER)
 
 
@@ -229,7 +229,7 @@ def table_batches_of(
     stop, error = len(page.images), None
     while True:
         numbers = page.images.table_of[page.chosen[page.chosen < stop]]
-        if len(distinct_values(numbers)) < 2:  # in the order of the log anyhow
+        if len(distinct_values(numbers)) < 2:  # already in log order
             yield from _batches_before(page, stop, schema_of, zero_dates)
             break
         try:

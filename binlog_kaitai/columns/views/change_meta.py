@@ -1,4 +1,4 @@
-"""The metadata columns of the changes view, which describe where a row comes from."""
+"""The metadata columns of the changes view, which describe the origin of a row."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def change_types(changes: Bytes) -> Any:
 def meta_columns(
     page: RowsPage, of_rows: Ints, numbers: Ints, is_given: Bools, names: Iterable[str]
 ) -> dict[str, Any]:
-    """Those of some columns that say where rows come from, of :data:`META_FIELDS` all but the first.
+    """The requested metadata columns, from :data:`META_FIELDS` without the first.
 
-    Takes each row's event and its number in that, and whether its image gives a row its content.
+    The arguments are each row's event, its number in the event, and whether its image adds a row.
     """
     # The rows of an event are consecutive, so its values are repeated.
     limits = np.empty(len(of_rows) + 1, dtype=np.int64)

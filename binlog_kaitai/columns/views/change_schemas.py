@@ -14,7 +14,7 @@ from binlog_kaitai.values.schema import Column, NameSource, Schema
 TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
 
-#: The columns that say what happened to a row, and when among all changes.
+#: The columns with the kind of a change, and its order among all changes.
 CHANGE_TYPE, SEQUENCE = "_change_type", "_sequence"
 
 #: The columns before those of the table. `_row` numbers the rows at a position, from 0: within the event, or
@@ -71,12 +71,12 @@ def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Col
 
 
 def own_name(name: str) -> str:
-    """What a column of a table is called here."""
+    """The name of a table's column in the view."""
     return untaken_name(plain(name), _TAKEN)
 
 
 def check_schema(table: Schema, schema: pa.Schema) -> None:
-    """Reject a schema of which the table has no column, so that not all values would be null.
+    """Reject a schema that shares no column with the table, since all values would be null.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
 
 
 def exported_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
-    """The same for an export, which does without `_sequence`: its cost is that of several other columns."""
+    """The same for an export, which omits `_sequence`: it costs as much as several other columns."""
     return pa.schema([field for field in table_schema(table, zero_dates) if field.name != SEQUENCE])
 
 

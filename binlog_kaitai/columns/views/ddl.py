@@ -1,4 +1,4 @@
-"""The view `ddl`: the statements that change definitions, a row for each table that one is about."""
+"""The view `ddl`: statements that change definitions, one row per affected table."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _COLUMNS = pa.list_(
 )
 _RENAMES = pa.list_(pa.struct([pa.field("old", pa.string()), pa.field("new", pa.string())]))
 
-#: A row for each table of a statement; `_row` counts them. The first columns are those of changes, so that
-#: statements and changes can be put into one order by `_sequence`.
+#: One row per table of a statement; `_row` counts them. The first columns are those of changes, so that
+#: statements and changes can be sorted together by `_sequence`.
 DDL_SCHEMA = pa.schema(
     [
         *(
@@ -73,22 +73,22 @@ def read_ddl(
     Parameters
     ----------
     source
-        What :func:`binlog_kaitai.open` takes.
+        Any source that :func:`binlog_kaitai.open` accepts.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes: the tables before the first log.
+        Text of CREATE TABLE statements, as written by mysqldump: the tables before the first log.
     verify_checksums
         Raise on an event whose CRC32 does not match.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
-        As :meth:`Filters.of` takes them; a renamed table is chosen by its old or its new name.
+        As for :meth:`Filters.of`; a renamed table matches by its old or its new name.
 
     Raises
     ------
     SourceError, UsageError
-        At once: there is nothing to read, or an argument is invalid.
+        Immediately: no log was found, or an argument is invalid.
     BinlogError
-        While reading, after the statements before the damage.
+        During iteration, after the statements before the damage.
     """
     chosen, logs = Filters.of(**filters), resolve(source, keys)
     pages = pages_of_ddl(logs, chosen, verify_checksums=verify_checksums)
@@ -96,13 +96,13 @@ def read_ddl(
 
 
 def pages_of_ddl(source: Any, filters: Filters, **options: Any) -> RowsPages:
-    """The pages that `ddl_batches` takes."""
+    """The pages for `ddl_batches`."""
     nothing = _NoDefinitions()
     return RowsPages(source, filters, every_block=True, follows_xa=False, definitions=nothing, **options)
 
 
 class _NoDefinitions(Definitions):
-    """For pages of which nobody reads rows."""
+    """For pages whose rows are not read."""
 
     def observe_query(self, body: Any) -> bool:
         return False
@@ -111,12 +111,12 @@ class _NoDefinitions(Definitions):
 def ddl_batches(
     pages: Iterable[RowsPage], filters: Filters, definitions: SeriesDefinitions | Definitions
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of pages, of which there is one for every block.
+    """The rows of pages; there must be a page for every block.
 
     Parameters
     ----------
     definitions
-        What is known before the pages; they are brought up to date.
+        The definitions before the pages; updated by them.
     """
     series = OneSeries(definitions) if isinstance(definitions, Definitions) else definitions
     file, own = None, Definitions()
@@ -148,7 +148,7 @@ def _may_matter(query: bytes) -> bool:
 
 def _is_chosen(one: DefinitionChange, filters: Filters) -> bool:
     if one.table_name is None and one.new_schema_name is None:
-        # A statement about a whole database, or nobody knows which tables, is about all of its tables.
+        # A statement about a whole database, or about unknown tables, matches all of its tables.
         return filters.takes_schema(one.schema_name)
     new = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
     return filters.takes_names(one.schema_name, one.table_name) or filters.takes_names(*new)

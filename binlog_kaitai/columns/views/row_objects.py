@@ -85,7 +85,7 @@ class Objects(NamedTuple):
 
     @property
     def is_given(self) -> NDArray[np.bool_]:
-        """Whether the row is there after each change."""
+        """Whether the row exists after each change."""
         return np.not_equal(self.changes, _DELETED)
 
     def taken(self, rows: Any) -> Objects:

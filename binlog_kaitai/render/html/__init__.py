@@ -1,7 +1,7 @@
-"""Statistics as one page for a browser, which asks no network for anything.
+"""Statistics as a self-contained HTML page, which makes no network requests.
 
-What comes from the log is put into the page as JSON that no markup can end, and the script makes text of it,
-never markup. A content security policy lets no other script run.
+Data from the log is embedded as JSON that markup cannot terminate, and the script inserts it as text, never
+as markup. A content security policy blocks all other scripts.
 """
 
 from __future__ import annotations

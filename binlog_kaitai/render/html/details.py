@@ -1,4 +1,4 @@
-"""The transactions that the page shows event by event, byte by byte: the notable ones, within limits."""
+"""Selects the notable transactions that the page shows event by event and byte by byte, within limits."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from binlog_kaitai.render.explain import shown_value
 from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
 from binlog_kaitai.statistics.model import Place, Stats
 
-#: Transactions that are on the page, events of one that are listed, and taken apart.
+#: Maximum number of transactions on the page, of events listed per transaction, and of dissected ones.
 _MAX_TRANSACTIONS, _MAX_EVENTS, _MAX_EXPLAINED = 200, 100, 12
 
-#: All events that are listed, their bytes, and the fields that they are taken apart to.
+#: Maximum number of listed events in total, of their bytes, and of the fields of dissected events.
 _MAX_ALL, _MAX_BYTES, _MAX_FIELDS = 6000, 1 << 20, 40_000
 
-#: Larger events are not taken apart; of them, as many bytes are shown.
+#: Larger events are not dissected; this many of their bytes are shown.
 _MAX_SIZE, _MAX_SHOWN = 4096, 512
 
 
 class Details:
-    """The transactions, as the page's script takes them.
+    """The transactions in the format of the page's script.
 
     Attributes
     ----------
     transactions : dict
-        By ``"file:position"``: a list of events, and how many more there are.
+        By ``"file:position"``: a list of events, and the number of omitted ones.
     texts : list of str
-        Paths and meanings of fields, each once; events name them by number.
+        Distinct paths and meanings of fields; events refer to them by number.
     notes : list of str
-        What is not on the page, in words.
+        What the page omits, as text.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Details:
 
     @classmethod
     def of(cls, stats: Stats) -> Details:
-        """Read the notable transactions of the logs once more."""
+        """Read the notable transactions of the logs again."""
         details = cls()
         readable = {source.name: source for source in stats.sources if is_readable_again(source)}
         reader = LogReader(list(readable.values()), verify_checksums=False)
@@ -62,7 +62,7 @@ class Details:
             formats = [at for at in stats.formats.get(place.file, ()) if at < place.position]
             key = f"{place.file}:{place.position}"
             with reader, suppress(BinlogError):
-                # What is damaged has been told by the pass before; here it is only left out.
+                # The previous pass has reported damage; here it is only skipped.
                 events = reader.read_from(source, [*formats, place.position] if formats else [])
                 details.transactions[key] = details._transaction(place, events)
         details._say(stats, len(readable))
@@ -114,7 +114,7 @@ class Details:
         return one
 
     def _leaves(self, dissection: Dissection) -> list[list[Any]]:
-        """Place, size, path, value, meaning; in place of the place, what else it is."""
+        """Offset, size, path, value and meaning of each leaf; ``"bits"`` or ``"="`` if it has no offset."""
         found: list[tuple[int | str, Leaf]] = []
         for leaf in dissection.leaves:
             found.append((leaf.offset, leaf))

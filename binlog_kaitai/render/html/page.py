@@ -1,4 +1,4 @@
-"""The page put together: style, script and data in one file."""
+"""Assembles the page: style, script and data in one file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from binlog_kaitai.statistics.model import Part, Stats
 
 _SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "bars.js", "main.js")
 
-#: Rows of a table that the page gets.
+#: Maximum number of rows per table on the page.
 _MAX_ROWS = 2000
 
 
@@ -24,7 +24,7 @@ def page(stats: Stats) -> bytes:
     script = "(function () {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();\n"
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
     text = _read("page.html")
-    # The data come last: nothing in them is looked at for places to fill in.
+    # The data is inserted last, so that it is not searched for placeholders.
     for name, value in (("policy", policy), ("style", style), ("script", script), ("data", _data(stats))):
         head, _, tail = text.partition(f"<!--{name}-->")
         text = head + value + tail
@@ -67,6 +67,6 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def as_script_data(value: Any) -> str:
-    """JSON that can stand in a script element: nothing in it can end that, or begin a comment."""
+    """JSON that is safe in a script element: it can neither end the element nor begin a comment."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

@@ -1,4 +1,4 @@
-"""Logs as SQL scripts: statements that repeat their changes, or that undo them.
+"""Generates SQL scripts from logs: statements that repeat their changes, or undo them.
 
 sql_script      the script of some logs, for programs
 script_options  the options of a script

@@ -1,7 +1,7 @@
-"""Tables that a log alters after changes that are undone.
+"""Warns about tables that a log alters after changes that are being undone.
 
-The statements that take changes back are for the tables as they were. What a later statement did to one of
-them is not taken back, so that they may fail, or meet other columns.
+Undo statements apply to the tables as they were at the time. Later DDL on these tables is not undone, so the
+statements may fail, or affect other columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from binlog_kaitai.render.sql.report import shortened
 
 
 class Alteration(NamedTuple):
-    """A statement that makes another table of one.
+    """A statement that alters a table.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Alteration(NamedTuple):
     key : tuple of str
         Schema and name of the table.
     where, text : str
-        Where it is, and its beginning.
+        Its position, and the beginning of its text.
     """
 
     row: int
@@ -35,7 +35,7 @@ class Alteration(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """What to know before the script runs."""
+        """The warning to show before the script runs."""
         return (
             f"{self.where}: {'.'.join(self.key)} has changes in the script from before this statement, which "
             f"is not reverted; the table must have its earlier definition: {self.text}"
@@ -43,7 +43,7 @@ class Alteration(NamedTuple):
 
 
 def alterations(body: Any, row: int, where: str) -> list[Alteration]:
-    """What the body of a QUERY_EVENT makes other tables of."""
+    """The tables that the body of a QUERY_EVENT alters."""
     query = bytes(body.query)
     if not may_matter_bytes(query):
         return []

@@ -25,10 +25,10 @@ from binlog_kaitai.values.sql_text import identifier, literal
 
 
 class Side(Protocol):
-    """The images before, or those after, of some changes."""
+    """The before or after images of some changes."""
 
     def has(self, column: Column) -> bool:
-        """Whether the images have a column."""
+        """Whether the images contain a column."""
         ...
 
     def texts(self, column: Column, style: Style) -> Any:
@@ -36,7 +36,7 @@ class Side(Protocol):
         ...
 
     def values(self, column: Column) -> Any:
-        """The values of a column as an Arrow array of its type, dates and moments as text."""
+        """The values of a column as an Arrow array of its type; dates and times as text."""
         ...
 
     def taken(self, rows: Any) -> Side:
@@ -52,7 +52,7 @@ class Group:
     ----------
     change : Change
     events, numbers : int64 arrays
-        Number of each change's event in the page's images, and its own in that.
+        Number of each change's event in the page's images, and of the change within the event.
     before, after : Side or None
     """
 
@@ -72,9 +72,9 @@ class Group:
         return Group(self.change, self.events[rows], self.numbers[rows], before, after)
 
     def changed(self, column: Column) -> Any:
-        """In which updates a column has another value afterwards, as a bool array.
+        """Which updates change the value of a column, as a bool array.
 
-        A column that just one of the images has counts as changed.
+        A column that only one of the images has counts as changed.
         """
         before, after = self.before, self.after
         if isinstance(before, FoundSide) and isinstance(after, FoundSide):
@@ -85,12 +85,12 @@ class Group:
 
 
 class FoundSide:
-    """Images that the kernels have walked.
+    """Images walked by the kernels.
 
     Attributes
     ----------
     rows : int64 array
-        Which of the walked ones.
+        Numbers of the rows among the walked ones.
     """
 
     def __init__(self, table: Table, found: Found, rows: Any) -> None:
@@ -116,7 +116,7 @@ class FoundSide:
         return FoundSide(self._table, self._found, self.rows[rows])
 
     def differs(self, other: FoundSide, column: Column) -> Any:
-        """Where the bytes of a column are others."""
+        """Which rows have different bytes in a column."""
         mine, its = self.cells(column), other.cells(column)
         every = np.arange(len(mine))
         sizes = mine.sizes(every)
@@ -131,7 +131,7 @@ class FoundSide:
 
 
 class ReadSide:
-    """Images that the reader has made, of events that the kernels leave to it."""
+    """Images from the event reader, for events that the kernels leave to it."""
 
     def __init__(self, images: Sequence[dict[str, Any]], diffs: Sequence[dict[str, JsonDiff]]) -> None:
         self._images = images
@@ -160,7 +160,7 @@ class ReadSide:
         return ReadSide([self._images[row] for row in picked], [self._diffs[row] for row in picked])
 
     def differs(self, other: ReadSide, column: Column) -> Any:
-        """Where the values of a column are others."""
+        """Which rows have different values in a column."""
         missing = object()
         pairs = zip(self._images, other._images, strict=True)
         name = column.name
@@ -169,7 +169,7 @@ class ReadSide:
 
 
 def diff_sql(column: Column, diff: JsonDiff) -> str:
-    """A document's change as an expression on the column, for where the document itself is not told."""
+    """A partial update of a document as an expression on the column, if the document itself is not logged."""
     text = identifier(column.name)
     for one in diff.operations:
         path = literal(one.path)
@@ -180,7 +180,7 @@ def diff_sql(column: Column, diff: JsonDiff) -> str:
             case "remove":
                 text = f"JSON_REMOVE({text}, {path})"
             case _:
-                # By its path, an element is inserted into an array, and a member into an object.
+                # The path shows whether to insert an element into an array or a member into an object.
                 function = "JSON_ARRAY_INSERT" if one.path.rstrip().endswith("]") else "JSON_INSERT"
                 text = f"{function}({text}, {path}, {value})"
     return text
@@ -190,7 +190,7 @@ _CHANGES = ((Change.INSERT, INSERT), (Change.UPDATE, BEFORE), (Change.DELETE, DE
 
 
 def found_groups(table: Table, found: Found) -> Iterator[Group]:
-    """Rows that the kernels have walked, as groups."""
+    """Rows walked by the kernels, as groups."""
     for change, kind in _CHANGES:
         rows = np.flatnonzero(found.changes == kind)
         for same in _alike(found, rows, is_update=change is Change.UPDATE) if len(rows) else ():
@@ -201,7 +201,7 @@ def found_groups(table: Table, found: Found) -> Iterator[Group]:
 
 
 def _alike(found: Found, rows: Any, *, is_update: bool) -> Iterator[Any]:
-    """Rows whose images have the same columns; all images of an event have."""
+    """Rows whose images have the same columns, which is true of all images of an event."""
     begins = np.flatnonzero(np.diff(found.events[rows], prepend=-1))
     first = rows[begins]
     absent = found.starts[:, first] == ABSENT
@@ -219,7 +219,7 @@ def _alike(found: Found, rows: Any, *, is_update: bool) -> Iterator[Any]:
 
 
 def read_groups(rows: Sequence[Row], event: int) -> Iterator[Group]:
-    """The rows of one event that the reader has made, as groups."""
+    """The rows of one event from the event reader, as groups."""
     alike: dict[Any, list[Row]] = {}
     for row in rows:
         key = (frozenset(row.before or ()), frozenset(row.after or ()), frozenset(row.diffs))

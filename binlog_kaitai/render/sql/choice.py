@@ -18,20 +18,20 @@ from binlog_kaitai.render.sql.changes import FoundSide, Group, Side, found_group
 from binlog_kaitai.render.sql.where import Known, Where, parse_where
 from binlog_kaitai.values.schema import NameSource
 
-#: So many tables are named whose columns are not known.
+#: Maximum number of tables with unknown columns that are named in an error.
 _MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a change must be like.
+    """The criteria for row changes.
 
     Attributes
     ----------
     operations : frozenset of Change
-        Only these; all where empty.
+        Only these operations; all if empty.
     where : Where or None
-        Only changes whose image before or after fits.
+        Only changes whose before or after image matches.
     touching : frozenset of str
         Only updates that change one of these columns, and inserts and deletes of tables that have one.
     """
@@ -44,12 +44,12 @@ class Wanted:
     def of(
         cls, *, operation: Iterable[str] = (), where: str | None = None, column: Iterable[str] = ()
     ) -> Wanted:
-        """The same as a person writes it.
+        """Parse the criteria from user input.
 
         Raises
         ------
         UsageError
-            A value makes no sense.
+            A value is invalid.
         """
         known = {one.value: one for one in Change}
         words = [one.lower() for one in operation]
@@ -60,7 +60,7 @@ class Wanted:
 
     @property
     def columns(self) -> frozenset[str]:
-        """Columns that it is about."""
+        """The columns that the criteria refer to."""
         return self.touching | (self.where.columns if self.where is not None else frozenset())
 
     def __bool__(self) -> bool:
@@ -68,7 +68,7 @@ class Wanted:
 
 
 class RowChoice:
-    """Takes the wanted changes, and notes which columns it has found.
+    """Selects the wanted changes, and records which columns were found.
 
     Changes of tables without the wanted columns are dropped; `check` reports columns that no table has.
     """
@@ -79,7 +79,7 @@ class RowChoice:
         self._nameless: set[str] = set()
 
     def of_group(self, table: Table, group: Group) -> Group:
-        """Those of some changes of one kind."""
+        """The selected ones of a group of changes."""
         wanted, columns = self._wanted, {column.name: column for column in table.schema.columns}
         self._seen |= wanted.columns & columns.keys()
         if table.schema.names_from is NameSource.NONE:
@@ -119,7 +119,7 @@ class RowChoice:
         return [row for row in rows if row.index in taken]
 
     def check(self) -> None:
-        """Refuse columns that no table had.
+        """Reject columns that no table had.
 
         Raises
         ------

@@ -24,9 +24,9 @@ from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
 from binlog_kaitai.values import Dialect
 
-#: Events that belong to the statement behind them.
+#: Events that belong to the following statement.
 _CONTEXT = (EventType.intvar_event, EventType.rand_event, EventType.user_var_event)
-#: Statements that need a file, which only parts of the log have.
+#: Statements that need a file, whose content is in other events of the log.
 _LOADS = (
     EventType.load_event,
     EventType.new_load_event,
@@ -38,7 +38,7 @@ _AS_COMMITTED = "an XA transaction is reverted as if it had been committed"
 
 
 class Carried(NamedTuple):
-    """What is known of the last transaction of a block, which may go on in the next one.
+    """State of the last transaction of a block, which may continue in the next one.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Carried(NamedTuple):
     is_begun : bool
         There was a BEGIN.
     is_ended : bool
-        There was an end: what still seems to belong to it stands by itself.
+        There was an end: anything that still seems to belong to it is independent.
     """
 
     number: int = -1
@@ -55,20 +55,20 @@ class Carried(NamedTuple):
 
 
 class Transactions:
-    """The transactions of a block, each with a number that goes on from block to block.
+    """The transactions of a block, numbered continuously across blocks.
 
     Attributes
     ----------
     number_of : int64 array
-        Of each event; -1 for events of none.
+        The transaction of each event; -1 for none.
     base, count : int
-        Number of the first transaction in the block, and how many there are; the arrays have one entry each.
+        Number of the first transaction in the block, and their count; the arrays have one entry for each.
     first, closing : int64 arrays
-        The first event in the block, and the one that closes the transaction; -1 if that is still to come.
+        The first event in the block, and the one that closes the transaction; -1 if that is in a later block.
     outcomes : int8 array
-        See `Outcome`; one that has begun and is closed by nothing is rolled back.
+        See `Outcome`; a transaction that has begun but is not ended is rolled back.
     is_begun, is_cut : bool arrays
-        Whether there was a BEGIN, or a GTID event that stands for it; whether it has no end.
+        Whether there was a BEGIN, or a GTID event instead; whether the end is missing.
     """
 
     def __init__(self, block: Block, found: Roles, boundaries: Boundaries, before: Carried) -> None:
@@ -78,7 +78,7 @@ class Transactions:
         self.base = base = before.number + (not segments.continues)
         self.count, self.first = len(parts), parts.first
         ends = np.flatnonzero(found.roles == Role.END)
-        # The first event that ends a transaction closes it, whatever follows.
+        # The first event that ends a transaction closes it, regardless of what follows.
         at = parts.first_of(ends)
         closing = np.array(parts.last, dtype=np.int64)
         if segments.is_open and self.count:
@@ -96,7 +96,7 @@ class Transactions:
         self.carried = before
         if self.count:
             self.carried = Carried(base + self.count - 1, bool(self.is_begun[-1]), bool(is_ended[-1]))
-        # What follows an end stands by itself.
+        # Events after the end are independent.
         numbers = parts.number_of
         inside = np.flatnonzero(numbers >= 0)
         inside = inside[is_ended[numbers[inside]]]
@@ -107,14 +107,14 @@ class Transactions:
 
 
 class Statements:
-    """The statements of the log in a block, as lines of the script."""
+    """The logged statements in a block, as lines of the script."""
 
     def __init__(self, options: SqlOptions, filters: Filters, report: Report) -> None:
         self._options = options
         self._filters = filters
         self._report = report
         self._context: list[Event] = []
-        #: What the last block's statements do to tables; only found where changes are taken back.
+        #: Effects of the last block's statements on tables; only determined for undo.
         self.alterations: list[Alteration] = []
 
     def lines(self, page: RowsPage, found: Roles, dialect: Dialect) -> Lines:
@@ -131,7 +131,7 @@ class Statements:
             context, self._context = self._context, []
             if self._options.undo and kind in QUERY_TYPES:
                 event = block.event(row)
-                _query(event)  # says what is wrong with it
+                _query(event)  # raises its error
                 self.alterations += alterations(event.body, row, place(block, row))
             if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
                 texts.append(text)
@@ -158,7 +158,7 @@ class Statements:
         if kind in QUERY_TYPES:
             query = _query(event)
             if not query.strip() or query.startswith(b"#") or is_half_done(body):
-                return b""  # a server's filling for an event that a replica would not know, or no change
+                return b""  # a placeholder for an event unknown to a replica, or no change
             if not self._options.undo:
                 try:
                     return statement_text(event, context, dialect)
@@ -173,7 +173,7 @@ class Statements:
         return self._left_out(text, where, "LOAD DATA requires its file, which is not part of the script")
 
     def _xa(self, query: bytes, where: str) -> bytes:
-        """A statement that an event stands for."""
+        """The XA statement that an event represents."""
         return self._left_out(query, where, _AS_COMMITTED) if self._options.undo else delimited(query)
 
     def _left_out(self, query: bytes, where: str, reason: str) -> bytes:
@@ -188,7 +188,7 @@ def _query(event: Event) -> bytes:
     Raises
     ------
     GrammarError
-        It is packed, and does not unpack.
+        It is compressed, and cannot be decompressed.
     """
     body: Any = event.body
     try:
@@ -198,12 +198,12 @@ def _query(event: Event) -> bytes:
 
 
 def _xid(name: Any) -> bytes:
-    """The name of an XA transaction as its statements write it."""
+    """The identifier of an XA transaction as written in XA statements."""
     return f"X'{name.gtrid.hex()}',X'{name.bqual.hex()}',{name.format_id}".encode()
 
 
 def _matters(block: Block, found: Roles) -> Any:
-    """Which events are statements, or belong to one: BEGIN, COMMIT and row changes do not count."""
+    """Which events are statements or belong to one, other than BEGIN, COMMIT and row changes."""
     types, roles = block.types, found.roles
     matters = np.isin(types, (*_CONTEXT, *_LOADS, EventType.incident_event, EventType.xa_prepare_log_event))
     is_query = np.isin(types, QUERY_TYPES)
@@ -213,7 +213,7 @@ def _matters(block: Block, found: Roles) -> Any:
 
 
 def xa_rows(block: Block) -> Any:
-    """The statements of XA, as numbers of events: more than the BEGIN and COMMIT that they stand for."""
+    """Indexes of the events of XA statements, which need more than BEGIN and COMMIT."""
     of_mariadb = block.rows_of(EventType.gtid_event)
     if len(of_mariadb):
         prepares = block.body(EventType.gtid_event).numbers("is_prepared_xa")
@@ -225,6 +225,6 @@ def xa_rows(block: Block) -> Any:
     starts, lengths = block.body(kind).ranges("query")
     data, last = block.data, len(block.data) - 2
     offsets = np.clip(starts, 0, max(last, 0))
-    # Servers write these two letters, large or small.
+    # Servers write these two letters in upper or lower case.
     is_xa = (lengths > 2) & (data[offsets] | 0x20 == ord("x")) & (data[offsets + 1] | 0x20 == ord("a"))
     return np.union1d(of_mariadb, rows[is_xa])

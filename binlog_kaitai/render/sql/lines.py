@@ -1,8 +1,7 @@
-"""Lines of a script under construction: texts, each with the event that it belongs to.
+"""Lines of a script under construction: texts with their events.
 
-Statements that begin alike (INSERT INTO a table's columns VALUES) and come to stand one after another can
-become one: of each but the first the beginning is left out, and of each but the last the semicolon becomes a
-comma.
+Consecutive statements with the same beginning (INSERT INTO a table's columns VALUES) can be merged: the
+beginning is omitted except in the first, and the semicolon becomes a comma except in the last.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 
-#: Places within an event: before its rows, and behind them.
+#: Positions within an event: before its rows, and after them.
 OPENING, PREFIX, FIRST = -(1 << 40) - 2, -(1 << 40) - 1, -(1 << 40)
 SUFFIX, CLOSING = 1 << 40, (1 << 40) + 1
 
-#: Text of a statement of several rows, in bytes, about; servers take packets of 4 MiB at least, by default.
+#: Approximate size of a statement with several rows, in bytes; by default, servers accept at least 4 MiB.
 MOST_IN_STATEMENT = 1 << 20
 
-#: A line's beginning is its number among the distinct ones times this, plus its length, which is less.
+#: Key of a line's beginning: its number among the distinct ones times this, plus its length, which is less.
 _LENGTHS = 1 << 24
 
-#: How a statement's line ends; so it does where another row follows.
+#: The end of a statement's line; the replacement of its first byte if another row follows.
 _END, _COMMA = b";\n", ord(",")
 
 
@@ -39,10 +38,10 @@ class Lines(NamedTuple):
         All lines, each with its end, in one array or several.
     events : int64 array
         Number of each line's event in the block.
-    places : int64 array
-        Where it stands in what the event gives: the number of a row, or one of the constants.
-    heads : int64 array
-        What it begins with, by `head_key`; 0 where it cannot be put together with others.
+    positions : int64 array
+        Position within the output of the event: the number of a row, or one of the constants.
+    headers : int64 array
+        Key of its beginning, see `head_key`; 0 if it cannot be merged with others.
     """
 
     texts: list[Any]
@@ -55,7 +54,7 @@ class Lines(NamedTuple):
 
     @classmethod
     def at(cls, texts: Any, events: Any, place: int) -> Lines:
-        """Lines with the same place in their events; takes a list of bytes, too."""
+        """Lines with the same position in their events; also takes a list of bytes."""
         array = pa.array(texts, pa.binary()) if isinstance(texts, list) else texts
         numbers = np.asarray(events, dtype=np.int64)
         nothing = np.zeros(len(numbers), dtype=np.int64)
@@ -63,7 +62,7 @@ class Lines(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Lines]) -> Lines:
-        """All lines of several."""
+        """Concatenate several."""
         parts = [part for part in parts if len(part)]
         if len(parts) == 1:
             return parts[0]
@@ -74,7 +73,7 @@ class Lines(NamedTuple):
         return cls([text for part in parts for text in part.texts], events, positions, headers)
 
     def taken(self, rows: Any) -> Lines:
-        """Some of them."""
+        """The given lines."""
         if not len(rows):
             return Lines.joined([])
         texts = pa.concat_arrays(self.texts).take(pa.array(rows))
@@ -88,7 +87,7 @@ class Lines(NamedTuple):
         return self._text(np.arange(len(self)))
 
     def backward(self, rows: Any) -> memoryview:
-        """The text of some lines, sorted by event from the last on, and by place."""
+        """The text of some lines, sorted by descending event, and by position."""
         return self._text(rows[np.lexsort((self.positions[rows], -self.events[rows]))])
 
     def _text(self, order: Any) -> memoryview:
@@ -105,7 +104,7 @@ class Lines(NamedTuple):
             lengths[again] -= headers
         sizes = lengths[order]
         ends = np.cumsum(sizes)
-        # What is not in the order has no place.
+        # Lines that are not in the order get no position.
         positions = np.full(len(lengths), -1, dtype=np.int64)
         positions[order] = ends - sizes
         out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
@@ -117,15 +116,15 @@ class Lines(NamedTuple):
 
 
 def head_key(number: int, head: bytes) -> int:
-    """What lines that begin alike have in common; `number` is one of each distinct beginning, from 0."""
+    """Key shared by lines with the same beginning; `number` identifies the beginning, from 0."""
     return (number + 1) * _LENGTHS + len(head) if len(head) < _LENGTHS else 0
 
 
 def _follows(headers: Any, lengths: Any) -> Any:
-    """Which lines, in the order of the script, go on with the statement of the line before."""
+    """Which lines, in script order, continue the statement of the preceding line."""
     is_same = np.zeros(len(headers), dtype=np.bool_)
     is_same[1:] = (headers[1:] == headers[:-1]) & (headers[1:] != 0)
-    # By the bytes since the run of lines began: a new statement whenever there are so many.
+    # A new statement begins whenever this many bytes have been written since the run began.
     before = np.cumsum(lengths) - lengths
     begins = np.flatnonzero(~is_same)
     number = (before - np.repeat(before[begins], np.diff(begins, append=len(headers)))) // MOST_IN_STATEMENT
@@ -134,7 +133,7 @@ def _follows(headers: Any, lengths: Any) -> Any:
 
 
 class _Ranges(NamedTuple):
-    """Where texts lie in their bytes."""
+    """Byte ranges of texts."""
 
     data: Any
     starts: Any

@@ -1,8 +1,9 @@
-"""Statements as strings that the server prepares, so that no client parses them.
+"""Writes statements as strings that the server prepares, so that clients do not parse them.
 
-A name cannot be a hexadecimal literal. Here it is part of one: PREPARE takes a statement from a variable,
-which CONCAT makes of plain ASCII in quotes and of all other bytes in hexadecimal. The variable is a byte
-string, which is not converted: the server reads it in `character_set_client`, as if a client had sent it.
+A name cannot be written in hexadecimal, but the statement that contains it can: PREPARE takes a statement
+from a variable, which CONCAT assembles from plain ASCII in quotes and all other bytes in hexadecimal. The
+variable is a byte string, which is not converted: the server decodes it with `character_set_client`, as if a
+client had sent it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _PREPARED = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-#: As much of a statement is looked at for its kind.
+#: Number of leading bytes that determine the kind of a statement.
 _MOST = 1 << 12
 
 
@@ -61,16 +62,16 @@ def _argument(run: bytes) -> bytes:
 
 
 def assigned(query: bytes) -> bytes:
-    """What puts a statement into the variable."""
+    """The statement that assigns another one to the variable."""
     return _ASSIGN + arguments(query) + b");\n"
 
 
 def prepared(query: bytes) -> bytes:
-    """A statement, without its end, prepared and run."""
+    """The statements that prepare and run another one, which has no delimiter."""
     return assigned(query) + PREPARE + EXECUTE
 
 
 def prepared_lines(found: Any) -> Any:
-    """Statements, each with the end of its line, as an Arrow array of those that prepare and run them."""
+    """Like `prepared`, for an Arrow array of statements with their line ends."""
     queries = pc.binary_slice(found, 0, -len(b";\n"))
     return joined(_ASSIGN, as_arguments(queries), b");\n" + PREPARE + EXECUTE)

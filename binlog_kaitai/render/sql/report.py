@@ -1,4 +1,4 @@
-"""What a script leaves out, as comments in the script and as warnings."""
+"""Reports what a script omits, as comments in the script and as warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from binlog_kaitai.columns.blocks.block import Block
 
-#: As much of a text is repeated in a warning.
+#: Maximum length of text that is quoted in a warning.
 _MOST = 200
 
 
@@ -18,12 +18,12 @@ class _Reason:
 
 
 class Report:
-    """Gathers what is left out.
+    """Collects what is omitted.
 
     Parameters
     ----------
     say
-        Takes a warning; the first one of each kind at once, how many there were in the end.
+        Receives warnings: the first one of each kind immediately, and their counts at the end.
     """
 
     def __init__(self, say: Callable[[str], object]) -> None:
@@ -32,11 +32,11 @@ class Report:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was chosen is in the script."""
+        """Whether the script contains everything selected."""
         return not self._reasons
 
     def incomplete(self, reason: str, where: str, count: int = 1) -> None:
-        """Something that was chosen is not in the script."""
+        """Report a selected change that the script omits."""
         known = self._reasons.get(reason)
         if known is not None:
             known.count += count
@@ -45,23 +45,23 @@ class Report:
         self._say(f"{where}: {reason}")
 
     def warn(self, text: str) -> None:
-        """Something to know of a script that nevertheless has all that was chosen."""
+        """Warn about something that does not make the script incomplete."""
         self._say(text)
 
     def finish(self) -> None:
-        """Say how often each reason was met."""
+        """Report how often each reason occurred."""
         for reason, found in self._reasons.items():
             if found.count > 1:
                 self._say(f"{reason}: {found.count} times, first at {found.first}")
 
 
 def place(block: Block, row: int) -> str:
-    """Where an event is, in words."""
+    """Description of an event's position."""
     return f"{plain(block.file)}:{int(block.positions[row])}"
 
 
 def plain(text: str) -> str:
-    """Text as printable ASCII in one line, for a comment that no client misreads."""
+    """Text as one line of printable ASCII, for a comment that no client can misparse."""
     escaped = text.encode("ascii", "backslashreplace").decode("ascii")
     return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in escaped)
 
@@ -73,6 +73,6 @@ def shortened(text: str) -> str:
 
 
 def comment(text: str) -> bytes:
-    """Text as lines of comment."""
+    """Text as comment lines."""
     lines = text.replace("\r", "\n").split("\n")
     return b"".join(b"-- " + plain(line).encode() + b"\n" for line in lines)

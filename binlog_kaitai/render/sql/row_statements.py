@@ -28,13 +28,13 @@ from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import is_plain
 
-#: Rows that are made into text at once.
+#: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14
 
-#: Bytes of text that the rows of several events may at most become before they are divided.
+#: Maximum bytes of text for the rows of several events; more rows are divided.
 _ROOM = 96 << 20
 
-#: Writers that are remembered.
+#: Number of cached writers.
 _MAX_WRITERS = 1 << 10
 
 
@@ -44,14 +44,14 @@ class RowStatements:
     Attributes
     ----------
     dialect : Dialect
-        Of the server that wrote the events.
+        That of the server that wrote the events.
     choice : RowChoice
-        Takes the wanted changes.
+        Selects the wanted changes.
     fitted : set
-        Schema and name of each table that statements are written for as it is today.
+        Schema and name of each table whose statements are adapted to its current definition.
     changed : dict
-        Schema and name of each table with changes in the script, and where the first one is: numbers of the
-        page and of the event in it.
+        Schema and name of each table with changes in the script, with the numbers of the first one's page and
+        event.
     """
 
     def __init__(self, options: SqlOptions, report: Report) -> None:
@@ -67,15 +67,15 @@ class RowStatements:
         self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
 
     def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
-        """The lines of a page in order, in portions that are not too large.
+        """The lines of a page in order, in portions of limited size.
 
-        With each portion comes the number of the event up to which all lines are told; the last one tells
-        those of all.
+        Each portion comes with the number of the event up to which all lines have been yielded; the last one
+        completes the page.
 
         Raises
         ------
         BinlogError
-            After the lines of all events before the one that is wrong.
+            After the lines of all events before the invalid one.
         """
         self._page += 1
         limits = _limits(page)
@@ -90,7 +90,7 @@ class RowStatements:
             yield Lines.joined([]), page.limit
 
     def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[Lines, int]]:
-        """The lines of one event, which may be very large, as they come."""
+        """The lines of one event, which may be very large, in pieces."""
         failures: list[tuple[int, BinlogError]] = []
         table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
         if not isinstance(table, Table):
@@ -103,7 +103,7 @@ class RowStatements:
         yield Lines.joined([]), high
 
     def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[Lines, int]]:
-        """The lines of many events, table by table, and then in order."""
+        """The lines of many events, built table by table, then put in order."""
         numbers = page.images.table_of[chosen]
         failures: list[tuple[int, BinlogError]] = []
         found: list[Lines] = []
@@ -126,7 +126,7 @@ class RowStatements:
     def _of_table(
         self, page: RowsPage, table: Table, events: Any, failures: list[tuple[int, BinlogError]]
     ) -> Iterator[Lines]:
-        """The lines of one table; stops at an event that is wrong."""
+        """The lines of one table; stops at an invalid event."""
         for chosen, is_walked in page.images.divided(events):
             while len(chosen):
                 index = int(chosen[0])
@@ -153,8 +153,8 @@ class RowStatements:
                 yield from self._before(page, table, found, error)
 
     def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[Lines]:
-        """The lines of all events before one with a value that is none, which is the reader's to tell."""
-        # The row's number is that in some group: each event is tried.
+        """The lines of all events before one with an invalid value, which the event reader reports."""
+        # The row number is relative to a group, so each event is tried separately.
         for index in distinct_values(found.events).tolist():
             begin, end = np.searchsorted(found.events, [index, index + 1])
             try:
@@ -183,14 +183,14 @@ class RowStatements:
                 raise UsageError(_why_unnamed(table), file=page.block.file, position=at)
             if len(self._writers) >= _MAX_WRITERS:
                 self._writers.clear()
-            # The table is kept with it, so that no other can get its number.
+            # Keep a reference to the table, so that no other can get its id.
             fitted = self._fitted(table)
             writer = Statements(table, self.dialect, undo=self._options.undo, fitted=fitted)
             self._writers[key] = table, writer
         return self._writers[key][1]
 
     def _fitted(self, table: Table) -> Fitted | None:
-        """The table as it is today, if that is asked for; says once what is different."""
+        """The table adapted to its current definition, if requested; reports the differences once."""
         if self._options.today is None:
             return None
         fitted = self._options.today.match(table.schema)
@@ -245,7 +245,7 @@ def _why_unnamed(table: Table) -> str:
 
 
 def _limits(page: RowsPage) -> list[int]:
-    """Where the chosen events of a page are divided, so that what they become fits a room."""
+    """Where to divide the chosen events of a page, so that the text of each part has limited size."""
     images, chosen = page.images, page.chosen
     tables = [*(table if isinstance(table, Table) else None for table in images.tables), None]
     overheads, factors = (
@@ -267,18 +267,18 @@ def _limits(page: RowsPage) -> list[int]:
     return limits
 
 
-#: Text of a byte of values, at most.
+#: Maximum bytes of text per byte of values.
 _OF_BYTE = 4
 
 
 def _overhead(table: Table) -> int:
-    """Text of a row besides its values, in bytes: names stand in it up to twice, and introducers of text."""
+    """Bytes of text per row besides its values: names, up to twice each, and character set introducers."""
     names = [column.name for column in table.schema.columns]
     size = 64 + 2 * sum(len(name) + 24 for name in names)
-    # In a statement that is prepared, a character may take ten bytes.
+    # In a prepared statement, a character may take ten bytes.
     return size if all(map(is_plain, (*names, *table.key))) else 10 * size
 
 
 def _most_text(table: Table) -> int:
-    """How many bytes of text a byte of rows becomes, at most: a row is a bit for each column at least."""
+    """Maximum bytes of text per byte of rows: a row has at least one bit per column."""
     return _OF_BYTE + _overhead(table) // ((len(table.schema.columns) + 7) // 8 or 1)

@@ -1,13 +1,13 @@
-"""A log as an SQL script: its transactions in order or, to undo them, in reverse order.
+"""Writes a log as an SQL script: its transactions in order or, to undo them, in reverse order.
 
 Strategy
 --------
-1. Blocks of events come as pages. Of each, the row changes become lines (`rows`), and so do the statements
-   that the log itself has (`events`).
-2. A transaction of which something is wanted gets its BEGIN before the first line and its COMMIT behind the
-   last one. It may go on over many blocks.
-3. To take changes back, the lines of each block are written in reverse into a spool on disk, which is then
-   read from its end. A transaction without an end is cut off there.
+1. Events are read as pages of blocks. Row changes (`row_statements`) and logged statements (`event_roles`)
+   become lines.
+2. A transaction with selected lines gets its BEGIN before the first and its COMMIT after the last of them. It
+   may extend over many blocks.
+3. To undo changes, the lines of each block are written in reverse to a spool on disk, which is then read
+   backward. The lines of an incomplete transaction are removed from it.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.schema import is_mariadb
 
-#: In place of the number of a transaction.
+#: Used instead of the number of a transaction.
 NO_TRANSACTION = -1
 
 _BEGIN, _COMMIT, _ROLLBACK = b"BEGIN;\n", b"COMMIT;\n", b"ROLLBACK;\n"
 
 _UNENDED = "an incomplete transaction is not {}"
 
-#: Flags of rows events, and the variable that is off while such rows are changed.
+#: Flags of rows events, and the variable to turn off while such rows are changed.
 _CHECKS = {
     "has_no_foreign_key_checks": "foreign_key_checks",
     "is_sql_foreign_key": "foreign_key_checks",
@@ -63,9 +63,9 @@ class Script:
     Parameters
     ----------
     pages
-        All blocks of the logs (`every_block`).
+        Pages of all blocks of the logs (`every_block`).
     report
-        Gets what is left out.
+        Receives what is omitted.
     """
 
     def __init__(self, pages: RowsPages, filters: Filters, options: SqlOptions, report: Report) -> None:
@@ -77,10 +77,10 @@ class Script:
         self._boundaries = Boundaries()
         self._version = ""
         self._last = Carried()
-        self._start = (0, 0)  # position of that transaction, and the time stamp of its first event
+        self._start = (0, 0)  # position of that transaction, and the timestamp of its first event
         self._owns: Any = np.zeros(0, dtype=np.int64)
-        self._own: int | None = None  # the transaction whose own statements begin and end it (XA)
-        self._open: int | None = None  # the transaction whose beginning is written, and not its end
+        self._own: int | None = None  # the transaction that XA statements begin and end
+        self._open: int | None = None  # the transaction whose beginning is written, but not its end
         self._was_open: int | None = None  # the same before the newest lines
         self._open_at = ""
         self._mark = 0  # chunks in the spool below those of the open transaction
@@ -95,12 +95,12 @@ class Script:
         Raises
         ------
         BinlogError
-            As the reader does: behind all that comes before it, or with nothing if changes are taken back.
+            Like the event reader, after the statements before the damage; with undo, before any output.
         """
         return self._backward() if self._undo else self._forward()
 
     def check(self) -> None:
-        """Refuse columns that the options name and that no table had, once all is read.
+        """Reject columns in the options that no table had, after everything has been read.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Script:
                         yield self._head()
                         yield lines.forward()
         except BinlogError:
-            # Nothing may stay of a transaction that is not whole.
+            # Nothing of an incomplete transaction may remain.
             yield self._cut_off()
             raise
         yield self._cut_off() + self._head() + postamble()
@@ -133,7 +133,7 @@ class Script:
             yield postamble()
 
     def _put(self, lines: Lines, numbers: Any) -> None:
-        """Write lines into the spool, those of the open transaction as chunks of their own."""
+        """Write lines to the spool, those of the open transaction as separate chunks."""
         assert self._spool is not None
         is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
         self._spool.append(lines.backward(np.flatnonzero(~is_open)))
@@ -150,7 +150,7 @@ class Script:
         return comment(f"binlog-kaitai sql: {word} {names}") + preamble(self._rows.dialect)
 
     def _cut_off(self) -> bytes:
-        """What the script has instead of the end of a transaction that has none."""
+        """The replacement for the missing end of a transaction."""
         if self._open is None:
             return b""
         self._open = None
@@ -162,11 +162,11 @@ class Script:
         return comment(reason) + _ROLLBACK
 
     def _portions(self, page: RowsPage) -> Iterator[tuple[Lines, Any]]:
-        """The lines of a page, and the numbers of the transactions that they belong to."""
+        """The lines of a page, and their transaction numbers."""
         block = page.block
         if len(block) and block.positions[0] == len(MAGIC):
             yield from self._new_file(block)
-        # The first event is in no format yet; that it is MariaDB's shows behind it.
+        # The first event precedes its own format; only after it is MariaDB recognized.
         self._rows.dialect = Dialect.of(self._version, is_mariadb=is_mariadb(block.layout))
         found = roles_of(block)
         transactions = Transactions(block, found, self._boundaries, self._last)
@@ -184,7 +184,7 @@ class Script:
         self._page += 1
         for one in self._statements.alterations:
             if one.key in self._rows.fitted:
-                continue  # what has changed is said, and the statements are for the table after it
+                continue  # differences are reported, and the statements are for the altered table
             if self._rows.changed.get(one.key, (self._page, one.row)) < (self._page, one.row):
                 self._report.warn(one.warning)
                 self._notes += comment(one.warning)
@@ -201,7 +201,7 @@ class Script:
         self._version = getattr(block.event(0).body, "server_version", "")
 
     def _take_own(self, transactions: Transactions, rows: Any) -> None:
-        """Remember which transactions XA begins and ends; just one can go on in the next block."""
+        """Record which transactions XA statements begin and end; only one can continue in the next block."""
         numbers = transactions.number_of[rows]
         if self._own is not None:
             numbers = np.append(numbers, self._own)
@@ -211,19 +211,19 @@ class Script:
     def _bracketed(
         self, page: RowsPage, transactions: Transactions, contents: Lines, rows: Lines, span: range
     ) -> tuple[Lines, Any]:
-        """Lines with the beginnings and ends of their transactions.
+        """Lines with BEGIN and COMMIT of their transactions.
 
         Parameters
         ----------
         contents, rows
             All lines, and those of them that are row changes.
         span
-            The events that are done with this.
+            The range of events that this call completes.
         """
         base, number_of = transactions.base, transactions.number_of
         events = _distinct(contents.events, len(page.block))
         numbers, first = np.unique(number_of[events], return_index=True)
-        # A statement that is a transaction by itself has no BEGIN.
+        # A statement that is a transaction of its own has no BEGIN.
         changed = _distinct(rows.events, len(page.block))
         of_rows = np.isin(numbers, number_of[changed])
         known = np.clip(numbers - base, 0, None)
@@ -272,7 +272,7 @@ class Script:
     def _undo_brackets(
         self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
     ) -> list[Lines]:
-        """The other way round: what closes a transaction is written first."""
+        """The same in reverse: the end of a transaction is written first."""
         _, first = begins
         numbers, rows, _ = ends
         commits = pa.array([_COMMIT] * len(first), pa.binary())
@@ -298,7 +298,7 @@ class Script:
         return Lines.joined([lines.taken(keeps), notes]), kept
 
     def _headings(self, page: RowsPage, transactions: Transactions, numbers: Any) -> Any:
-        """Where and when each transaction is, as a comment, and its BEGIN."""
+        """A comment with position and time of each transaction, and its BEGIN."""
         block = page.block
         rows = transactions.first[numbers - transactions.base]
         positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
@@ -316,7 +316,7 @@ class Script:
         )
 
     def _checks(self, page: RowsPage, events: Any, number_of: Any) -> Iterator[Lines]:
-        """What is switched off while rows are changed that the server changed so."""
+        """The checks to disable for rows that the server changed with checks disabled."""
         if not len(events):
             return
         block = page.block
@@ -328,7 +328,7 @@ class Script:
                 body = block.body(kind)
                 if flag in body:
                     is_off[block.rows_of(kind)] = body.numbers(flag).astype(np.bool_)
-            # Once for all events of a transaction that follow each other.
+            # Once for consecutive events of a transaction.
             keys = np.where(is_off[events], number_of[events], NO_TRANSACTION - 1)
             limits = np.flatnonzero(np.diff(keys, prepend=NO_TRANSACTION - 2, append=NO_TRANSACTION - 2))
             first, last = events[limits[:-1]], events[limits[1:] - 1]
@@ -351,18 +351,18 @@ def write_sql(
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[memoryview | bytes]:
-    """The script of some logs, see :class:`Script`.
+    """Write the script of some logs, see :class:`Script`.
 
     Parameters
     ----------
     source
-        What `binlog_kaitai.open` takes.
+        As for `binlog_kaitai.open`.
     ddl
-        Definitions of tables, as mysqldump writes them.
+        Table definitions, as written by mysqldump.
     keys
         Where to look for the keys of encrypted logs.
     ends
-        Gets how each file ended.
+        Receives how each file ended.
     """
     sources = resolve(source, keys)
     pages = RowsPages(sources, filters, ddl=ddl, every_block=True, follows_xa=False, progress=progress)
@@ -375,7 +375,7 @@ def write_sql(
 
 
 def _several(texts: Any, count: int) -> Any:
-    """An array of texts, also of none."""
+    """An array of texts, possibly empty."""
     return texts if count else pa.array([], pa.binary())
 
 
@@ -388,7 +388,7 @@ def _plain_texts(texts: Any) -> Any:
 
 
 def _distinct(events: Any, count: int) -> Any:
-    """The numbers of events that lines belong to, each once and rising; there are `count` events."""
+    """The distinct numbers of events with lines, ascending; there are `count` events."""
     is_there = np.zeros(count, dtype=np.bool_)
     is_there[events] = True
     return np.flatnonzero(is_there)

@@ -17,15 +17,15 @@ class SqlOptions:
     Attributes
     ----------
     undo : bool
-        Take changes back, the last one first.
+        Undo changes, last one first.
     wanted : Wanted
-        Only row changes like this; if it asks for anything, no statement of the log is like it.
+        Only row changes that match; if it has any criterion, logged statements are excluded.
     allow_unnamed : bool
-        Call columns c1, c2 … where nothing tells their names.
+        Name columns c1, c2 … if their names are unknown.
     is_extended : bool
-        Put INSERTs of one table that follow each other together, up to a megabyte or so.
+        Merge consecutive INSERTs into a table, up to about a megabyte.
     today : Today or None
-        Definitions that the statements are to be for; None for the tables as they were.
+        Current definitions, to which statements are adapted; None for the tables as they were.
     """
 
     undo: bool = False
@@ -47,12 +47,12 @@ class SqlOptions:
         for_table: str | None = None,
         renamed: Sequence[str] = (),
     ) -> SqlOptions:
-        """The options as a person writes them.
+        """Parse the options from user input.
 
         Raises
         ------
         UsageError
-            A value makes no sense.
+            A value is invalid.
         """
         if for_table is not None and not undo:
             raise UsageError("--for-table requires --undo: replayed changes apply to the tables as they were")

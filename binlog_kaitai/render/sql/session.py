@@ -1,8 +1,9 @@
-"""The settings that statements need: those of the script, and those of each logged statement.
+"""Session settings of the script, and of each logged statement.
 
-What a statement of the log ran with is set before it and taken back after it, so that each stands for itself.
-The statement is printed as it is if no client misreads it (`client`), else prepared from a string
-(`prepared`). What servers do not prepare is printed after a command that sets the client's character set.
+The settings of a logged statement are set before it and restored after it, so that statements are
+independent. A statement is printed unchanged if no client can misparse it (`client`), else prepared from a
+string (`prepared`). Statements that servers do not prepare are printed after a command that sets the client's
+character set.
 """
 
 from __future__ import annotations
@@ -19,39 +20,39 @@ from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
 from binlog_kaitai.values.sql_text import UTF8, double_sql, hexed, identifier, introducer, is_plain, literal
 
-#: Zero is a value of AUTO_INCREMENT columns, and dates are what they are; not strict, since the server that
-#: wrote the log has taken each value.
+#: Accepts zero in AUTO_INCREMENT columns, and invalid dates; not strict, since the server that wrote the log
+#: accepted each value.
 SQL_MODE = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
 TIME_ZONE = "+00:00"
 
-#: The number of utf8mb4_0900_ai_ci, the default collation of utf8mb4 where nothing else is said.
+#: The number of utf8mb4_0900_ai_ci, the default collation of utf8mb4 unless configured otherwise.
 _COLLATION = 255
 
-#: How MySQL from 8.0.21 on logs a definition that its table's first rows follow.
+#: How MySQL 8.0.21 and later logs a definition that is followed by the table's first rows.
 _ATOMIC = b" START TRANSACTION"
 
 _SAVED = ("sql_mode", "time_zone", "foreign_key_checks", "unique_checks")
 _CHARSETS = ("character_set_client", "character_set_results", "collation_connection")
 
-#: What an INTVAR_EVENT sets.
+#: The variables that an INTVAR_EVENT sets.
 _COUNTERS = {
     IntvarEvent.VariableKind.last_insert_id: "LAST_INSERT_ID",
     IntvarEvent.VariableKind.insert_id: "INSERT_ID",
 }
 
-#: The delimiter around statements that hold a semicolon; with a number where they hold this as well.
+#: The delimiter around statements with a semicolon; with a number if they contain this as well.
 _DELIMITER = b"//*!%s*/"
 
-#: Character sets of connections from which MySQL prepares no byte string.
+#: Connection character sets with which MySQL cannot prepare a byte string.
 _WIDE = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
 
 
 class MisreadError(Exception):
-    """A statement that clients or servers would read otherwise than it was meant, and why."""
+    """A statement that clients or servers would misinterpret, with the reason."""
 
 
 class Setting(NamedTuple):
-    """A variable of the session: its value for a statement, and what it is else, if that matters."""
+    """A session variable: its value for a statement, and its value otherwise, if needed."""
 
     name: str
     value: str
@@ -59,10 +60,10 @@ class Setting(NamedTuple):
 
 
 def preamble(dialect: Dialect) -> bytes:
-    """What comes before all statements.
+    """The start of the script, before all statements.
 
-    The client's character set comes first: it is the one setting that cannot be given back, and the session's
-    must be the same.
+    The client's character set comes first: it is the only setting that cannot be restored, and must equal the
+    session's.
     """
     saved = ", ".join(f"@binlog_kaitai_{name} = @@session.{name}" for name in (*_SAVED, *_CHARSETS))
     lines = [
@@ -74,41 +75,41 @@ def preamble(dialect: Dialect) -> bytes:
 
 
 def _client_reads(charset: str) -> bytes:
-    """Have the client read a character set, and the session with it, as `mysqlbinlog` does."""
+    """Set the character set of client and session, as `mysqlbinlog` does."""
     return f"/*!\\C {charset} */;\n".encode()
 
 
 def postamble() -> bytes:
-    """What gives the session back as it was."""
+    """The end of the script, which restores the session."""
     back = ", ".join(f"{name} = @binlog_kaitai_{name}" for name in (*_SAVED, *_CHARSETS))
     return f"SET {back};\n".encode()
 
 
 def statement_text(event: Event, context: list[Event], dialect: Dialect) -> bytes:
-    """A statement of the log with all that it needs, ready to run.
+    """A logged statement with everything that it needs, ready to run.
 
     Parameters
     ----------
     event
         A QUERY_EVENT, compressed or not.
     context
-        The events before it that belong to it: INTVAR, RAND, USER_VAR.
+        The preceding events that belong to it: INTVAR, RAND, USER_VAR.
 
     Raises
     ------
     MisreadError
-        There is no way to write it that is read as it is meant.
+        It cannot be written without being misinterpreted.
     BinlogError
-        An event that is whole names a variable, or the type of a value, that no server knows.
+        An intact event names a variable, or the type of a value, that no server has.
     """
     body: Any = event.body
     variables = _variables(body)
     settings = _settings(event, variables, dialect)
-    # With rows after it (CREATE TABLE ... SELECT) a definition takes no statements but BINLOG; alone it ends
+    # After a definition with rows (CREATE TABLE ... SELECT) only BINLOG statements are allowed; alone it ends
     # the transaction that the script has begun.
     query = bytes(body.query.removesuffix(_ATOMIC))
     opening, run = _way(query, variables, dialect)
-    # Names of variables may take the same way.
+    # Names of variables may need the same treatment.
     text = b"".join(map(_context, context))
     if body.schema_name and not event.header.is_use_suppressed:
         text += _use(body.schema_name)
@@ -128,7 +129,7 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
 
 
 def _way(query: bytes, variables: dict[str, Any], dialect: Dialect) -> tuple[bytes, bytes]:
-    """How a statement is written: what comes before its settings, and what runs it."""
+    """How to write a statement: the text before its settings, and the text that runs it."""
     modes = variables["sql_mode"].modes if "sql_mode" in variables else 0
     if is_safe(query, modes):
         return b"", delimited(query)
@@ -146,10 +147,10 @@ def _way(query: bytes, variables: dict[str, Any], dialect: Dialect) -> tuple[byt
 
 
 def _use(name: str) -> bytes:
-    """What makes a database the default one.
+    """The statement that selects the default database.
 
-    Servers do not prepare USE. The client has a USE of its own, which knows other quotes, and passes one in a
-    comment on; no character set has a double quote in a character of several bytes.
+    Servers do not prepare USE. The client has its own USE with other quoting rules, but passes on one in a
+    comment; no character set has a double quote within a multi-byte character.
     """
     if is_plain(name) and "`" not in name:
         return f"USE {identifier(name)};\n".encode()
@@ -169,7 +170,7 @@ def _name(text: str) -> bytes:
 
 
 def delimited(query: bytes) -> bytes:
-    """A statement with its end, which a semicolon in it, or a comment at its end, does not hide."""
+    """A statement with a delimiter that works despite semicolons in it, or a comment at its end."""
     last = query.rsplit(b"\n", 1)[-1]
     end = b"\n" if b"--" in last or b"#" in last else b""
     if b";" not in query:
@@ -188,7 +189,7 @@ def _set(values: list[tuple[str, str]]) -> bytes:
 
 
 def _variables(body: Any) -> dict[str, Any]:
-    """The status variables of a statement by their names, or numbers."""
+    """The status variables of a statement, by name or number."""
     variables = [] if body.status_vars is None else list(body.status_vars.variables)
     return {getattr(one.key, "name", str(one.key)): one.value for one in variables}
 
@@ -233,7 +234,7 @@ def _of_flags(flags: Any, dialect: Dialect) -> list[Setting]:
 
 
 def _of_definitions(found: dict[str, Any]) -> list[Setting]:
-    """What newer servers log for statements that define something."""
+    """Settings that newer servers log for statements that define something."""
     settings = []
     collation = found.get("default_collation_for_utf8mb4")
     if collation is not None and collation.collation_id != _COLLATION:
@@ -246,7 +247,7 @@ def _of_definitions(found: dict[str, Any]) -> list[Setting]:
 
 
 def _context(event: Event) -> bytes:
-    """What an event sets for the statement after it."""
+    """The settings that an event provides for the following statement."""
     body: Any = event.body
     match event.layout.effective_type(event.type_code):
         case EventType.intvar_event:

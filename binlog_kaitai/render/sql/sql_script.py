@@ -29,45 +29,45 @@ def sql_script(
     keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> Iterator[bytes]:
-    """Statements that make the changes of logs again, or take them back, as the command ``sql`` writes them.
+    """Generate statements that repeat the changes of logs, or undo them, like the command ``sql``.
 
     Parameters
     ----------
     source
-        What :func:`binlog_kaitai.open` takes.
+        Any source that :func:`binlog_kaitai.open` accepts.
     undo
-        Take the changes back, the last one first.
+        Undo the changes, last one first.
     operation
-        Only these changes; all by default.
+        Only these operations; all by default.
     where
-        Only changes whose row before or after meets a condition of SQL's form: ``"id = 42"``.
+        Only changes whose row before or after matches an SQL condition: ``"id = 42"``.
     column
         Only updates that change one of these columns, and inserts and deletes of tables that have one.
     allow_unnamed
-        Write c1, c2 … where nothing tells the names of columns; otherwise that is an error.
+        Write c1, c2 … for unknown column names, which are otherwise an error.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+        Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
-        As :meth:`Filters.of` takes them.
+        As for :meth:`Filters.of`.
 
     Returns
     -------
     iterator of bytes
-        The script, piece by piece; ``mysql --binary-mode`` takes it. The bytes of a piece are its own.
+        The script in pieces, for ``mysql --binary-mode``. The bytes of a piece are a copy.
 
     Raises
     ------
     UsageError
-        At once: an argument is invalid.
+        Immediately: an argument is invalid.
     BinlogError
-        While iterating: there is nothing to read, or a log is damaged; with `undo` before the first piece.
+        During iteration: no log was found, or a log is damaged; with `undo`, before the first piece.
 
     Warns
     -----
     IncompleteScriptWarning
-        Something that was chosen cannot be a statement; a comment in the script names it.
+        A selected change cannot be written as a statement; a comment in the script names it.
     """
     options = SqlOptions.of(
         undo=undo,

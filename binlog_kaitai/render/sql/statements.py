@@ -1,15 +1,15 @@
-"""Statements that repeat or undo changes, many at a time.
+"""Writes statements that repeat or undo changes, many at a time.
 
 Rules
 -----
-1. A row is found by its primary key where that is known and in the images; else by all columns that its image
-   has, compared exactly, NULL to NULL, and LIMIT 1. Then the image before says which row it is, as the server
-   itself takes it.
-2. An UPDATE sets what the update changed, and all TIMESTAMP and DATETIME columns besides: one with ON UPDATE
-   would else take the time of now.
-3. Columns whose values the server makes (generated ones, the periods of system versioning) are left out.
-4. What an image lacks is not invented: such a change is refused, with the reason.
-5. Statements about names that a client could misread are prepared from strings (`prepared`).
+1. A row is found by its primary key if that is known and in the images; else by all columns of its image,
+   compared exactly, with NULL equal to NULL, and LIMIT 1. The before image then identifies the row, as it
+   does for the server.
+2. An UPDATE sets the changed columns, and also all TIMESTAMP and DATETIME columns: those with ON UPDATE would
+   otherwise get the current time.
+3. Columns whose values the server generates (generated columns, periods of system versioning) are omitted.
+4. Values missing from an image are never made up: such a change is refused, with the reason.
+5. Statements with names that a client could misparse are prepared from strings (`prepared`).
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _TIMES = frozenset((ColumnType.timestamp, ColumnType.timestamp2, ColumnType.date
 
 
 class RefusedError(Exception):
-    """Changes that no statement can make, and why."""
+    """Changes that cannot be written as statements, with the reason."""
 
 
 class Written(NamedTuple):
-    """Statements as an Arrow array of bytes, each with the end of its line, and how all of them begin.
+    """Statements as an Arrow array of bytes with their line ends, and their common beginning.
 
-    `head` is empty where nothing can be put together with other statements.
+    `head` is empty if they cannot be merged with other statements.
     """
 
     lines: Any
@@ -58,21 +58,21 @@ class Written(NamedTuple):
 
 
 class Statements:
-    """Writes statements about one table, as its definition is at some time.
+    """Writes statements for one table with one definition.
 
     Parameters
     ----------
     undo
-        Take changes back rather than make them again.
+        Undo changes instead of repeating them.
     fitted
-        The table as it is today; None for as it was.
+        The table adapted to its current definition; None for the table as it was.
     """
 
     def __init__(self, table: Table, dialect: Dialect, *, undo: bool, fitted: Fitted | None = None) -> None:
         schema = table.schema
         self._undo = undo
         self._dialect = dialect
-        #: Each column that is written as the statements name it.
+        #: The names of the written columns, as in the statements.
         self._now = {column.index: column for column in schema.columns} if fitted is None else fitted.columns
         self._names = [*table.key, *(column.name for column in self._now.values())]
         self._name = b".".join(map(_name, table.key))
@@ -87,14 +87,14 @@ class Statements:
         self._exact = _exact(self._style)
 
     def write(self, group: Group) -> Written:
-        """The statements of some changes.
+        """The statements for some changes.
 
         Raises
         ------
         RefusedError
-            The images do not have what it takes.
+            The images lack required columns.
         CellError
-            A value is none.
+            A value is invalid.
         """
         if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
@@ -115,7 +115,7 @@ class Statements:
             self._refuse_without(present)
         names = b", ".join(map(self._name_of, present))
         head = b"INSERT INTO %s (%s) VALUES " % (self._name, names)
-        if not present:  # all columns had their defaults, and the log was to have as little as can be
+        if not present:  # all columns had their defaults, and the image is minimal
             return Written(pa.array([head + b"()" + _END] * len(group), pa.binary()), head)
         values = _listed([side.texts(one, self._style) for one in present])
         return Written(_line(head + b"(", *values, b")"), head)
@@ -125,12 +125,12 @@ class Statements:
 
     def _delete(self, group: Group, side: Side) -> Any:
         if self._undo and not self._has_key(side):
-            # The image of an insert need not tell the row from all others.
+            # The image of an insert need not identify the row.
             self._refuse_without([column for column in self._columns if side.has(column)])
         return _line(b"DELETE FROM %s" % self._name, *self._where(group, side))
 
     def _update(self, group: Group, before: Side, after: Side) -> Any:
-        """`before` is how the row is now, `after` how it shall be."""
+        """`before` is the current row, `after` the desired one."""
         touched = group.after
         present = [column for column in self._columns if _there(touched).has(column)]
         if missing := [column.name for column in present if not after.has(column)]:
@@ -152,14 +152,14 @@ class Statements:
             pieces.append(
                 text if mask.all() else pc.if_else(pa.array(mask), text, pa.scalar(b"", pa.binary()))
             )
-        # Without the comma before the first one, whichever that is.
+        # Without the comma before the first assignment, whichever that is.
         return pc.binary_slice(joined(*pieces), 2, (1 << 31) - 1)
 
     def _has_key(self, *sides: Side) -> bool:
         return bool(self._key) and all(any(side.has(one) for side in sides) for one in self._key)
 
     def _where(self, group: Group, side: Side) -> list[Any]:
-        """The pieces of the condition that finds the row as it is now."""
+        """The pieces of the condition that finds the current row."""
         other = group.before if group.before is not None else side
         if self._has_key(side, other):
             columns, sign, tail = self._key, b" = ", b""
@@ -170,7 +170,7 @@ class Statements:
             raise RefusedError("the image has no column that identifies the row")
         pieces: list[Any] = []
         for column in columns:
-            # What an image after does not have is as it was before.
+            # Columns missing from an after image are unchanged.
             texts = (side if side.has(column) else other).texts(column, self._exact)
             plain = self._name_of(column), b"", b""
             name, opening, closing = self._compared(column) if tail else plain
@@ -188,16 +188,16 @@ class Statements:
 
 
 def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
-    """What is compared exactly, and what stands before and after the literal that it is compared with.
+    """The expression for an exact comparison, and the text before and after the literal.
 
     Parameters
     ----------
     is_utf8
-        The literal, if it is text, is UTF-8.
+        If the literal is text, it is UTF-8.
     """
     name = _name(column.name)
     if column.type in _TEXT and column.charset != BINARY and not has_own_text(column):
-        # Byte by byte: a collation would take other text for the same.
+        # Byte by byte: a collation would treat different texts as equal.
         as_bytes = b"CAST(%s AS BINARY)" % name
         is_same = is_utf8 and column.charset in UTF8
         if column.charset is None or is_same or not introducer(column.charset):
@@ -211,7 +211,7 @@ def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, b
 
 
 def _exact(style: Style) -> Style:
-    """The style for comparisons: a FLOAT is compared as the DOUBLE that it is."""
+    """The style for comparisons: a FLOAT is compared as its exact DOUBLE value."""
 
     def value(one: Any, column: Column) -> bytes:
         return double_sql(one).encode() if column.type == ColumnType.float else style.value(one, column)
@@ -221,7 +221,7 @@ def _exact(style: Style) -> Style:
 
 
 def _there(side: Side | None) -> Side:
-    assert side is not None  # a change has one image at least
+    assert side is not None  # a change has at least one image
     return side
 
 
@@ -234,7 +234,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _listed(texts: Sequence[Any]) -> list[Any]:
-    """Texts with commas between them."""
+    """Comma-separated texts."""
     pieces: list[Any] = []
     for text in texts:
         pieces += [b", ", text] if pieces else [text]
@@ -242,7 +242,7 @@ def _listed(texts: Sequence[Any]) -> list[Any]:
 
 
 def _line(*pieces: Any) -> Any:
-    """Pieces joined into lines; constants that follow each other become one."""
+    """Join pieces into lines; consecutive constants are merged."""
     merged: list[Any] = []
     for piece in (*pieces, _END):
         if isinstance(piece, bytes) and merged and isinstance(merged[-1], bytes):

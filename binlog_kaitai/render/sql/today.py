@@ -2,10 +2,10 @@
 
 Rules
 -----
-1. A column that today's definition has under the same name is that column, unless somebody says that it was
+1. A column with the same name in the current definition is the same column, unless the user says that it was
    renamed.
-2. Every other column was dropped, or is new. That a new one is a renamed one is never guessed: values would
-   be written where they do not belong. Where one could be, by its place and its type, the note says so.
+2. Every other column was dropped, or is new. Renames are never guessed, because values could be written to
+   the wrong column. If one is possible, judging by position and type, the note says so.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from binlog_kaitai.values.schema import Column, Schema
 
 @dataclass(frozen=True)
 class Fitted:
-    """The columns of a logged table as they are today.
+    """The columns of a logged table in its current definition.
 
     Attributes
     ----------
     columns : dict of int to Column
-        By their place in the logged table, those that there still are, with today's names.
+        The columns that still exist, by their index in the logged table, with their current names.
     primary_key : tuple of int
-        Places in the logged table of today's primary key; empty where there is none, or not in the log.
+        Indexes in the logged table of the current primary key; empty if there is none, or not in the log.
     notes : list of str
-        What is different, a sentence each.
+        The differences, one sentence each.
     """
 
     columns: dict[int, Column]
@@ -40,19 +40,19 @@ class Fitted:
 
 
 class Today:
-    """The tables of a file.
+    """The current table definitions from a file.
 
     Parameters
     ----------
     text
-        CREATE TABLE statements. Those that name no database are meant for each database with such a table.
+        CREATE TABLE statements. Those without a database apply to every database with such a table.
     renamed
-        Columns that have another name today: ``old=new``, or ``schema.table.old=new`` for one table.
+        Renamed columns: ``old=new``, or ``schema.table.old=new`` for one table.
 
     Raises
     ------
     UsageError
-        There is no such statement, or it is not clear what was renamed.
+        There is no such statement, or a rename is ambiguous.
     """
 
     def __init__(self, text: str, renamed: Iterable[str] = ()) -> None:
@@ -64,12 +64,12 @@ class Today:
             raise UsageError("the --for-table file has no valid CREATE TABLE statement")
 
     def match(self, schema: Schema) -> Fitted | None:
-        """The columns of a logged table as they are today; None for a table that is not in the file.
+        """Match a logged table with its current definition; None for a table that is not in the file.
 
         Raises
         ------
         UsageError
-            Today's definition lacks a column that something is said to be renamed to.
+            The current definition lacks the new name of a renamed column.
         """
         names = {old: new for table, old, new in self._renamed if table in ("", schema.full_name)}
         for database in (schema.schema_name, ""):
@@ -80,7 +80,7 @@ class Today:
 
 
 def _renaming(text: str) -> tuple[str, str, str]:
-    """Table, or "" for any, and old and new name of a column."""
+    """Table ("" for any), and old and new name of a column."""
     left, sign, new = text.partition("=")
     table, _, old = left.rpartition(".")
     if not (sign and old and new):
@@ -111,7 +111,7 @@ def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> 
 
 
 def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> Iterator[tuple[int, int]]:
-    """Columns that may be one under two names: at the same place between others, with types that fit."""
+    """Columns that may have been renamed: at the same position between others, with matching types."""
     old, new = [column.name.casefold() for column in logged], [column.key for column in today]
     others = _others(new, set(old))
     for around, indexes in _others(old, set(new)).items():
@@ -122,7 +122,7 @@ def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> It
 
 
 def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list[int]]:
-    """Places of the names that are not known, by the known ones before and after them."""
+    """Indexes of unknown names, by the known ones before and after them."""
     found: dict[tuple[str, str], list[int]] = {}
     run: list[int] = []
     before = ""
@@ -137,7 +137,7 @@ def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list
 
 
 def _matches(logged: Column, today: ColumnDefinition) -> bool:
-    """Whether two columns may be the same one under two names."""
+    """Whether one column may be the other one renamed."""
     stored = sql_type(today.base_type).stored
     is_same_sign = None in (logged.is_unsigned, today.is_unsigned) or logged.is_unsigned == today.is_unsigned
     return is_same_sign and stored is not None and getattr(logged.type, "name", "") in stored

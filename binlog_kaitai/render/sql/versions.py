@@ -1,8 +1,8 @@
 """Tables with MariaDB's system versioning: distinguishes changes of current rows from those of history rows.
 
-A row that is true now ends at the largest time, or number of a transaction, that there is. The server logs
-what it does to history as well: a DELETE as an update of the row's end, and with an UPDATE the old row as an
-insert. Statements make that history anew, so that only changes of current rows are wanted.
+The end of a current row is the maximum time, or transaction number. The server also logs its changes of
+history: a DELETE as an update of the row's end, and with an UPDATE the old row as an insert. Statements
+recreate this history, so only changes of current rows are needed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from binlog_kaitai.reader.rows import Change
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.values.schema import Column, Schema
 
-#: The ends of rows that are true now: the last second of 31 bits, of 32 (since 11.5), and of transactions.
+#: The ends of current rows: the last second in 31 bits, in 32 bits (since 11.5), and for transactions.
 _NOW = pa.array(["2038-01-19 03:14:07.999999", "2106-02-07 06:28:15.999999", "18446744073709551615"])
 
 
 def row_end(schema: Schema) -> Column | None:
-    """The column with the end of a row's time; None where a table has no versions."""
+    """The column with the end of a row's period; None if a table is not versioned."""
     period = [column for column in schema.columns if column.is_row_period]
     return period[-1] if period else None
 
 
 def without_history(group: Group, end: Column) -> Iterator[Group]:
-    """The changes of current rows, those that end a row as deletes."""
+    """The changes of current rows; those that end a row become deletes."""
     before = np.ones(len(group), dtype=np.bool_) if group.before is None else _is_current(group.before, end)
     after = np.ones(len(group), dtype=np.bool_) if group.after is None else _is_current(group.after, end)
     stays = np.flatnonzero(before & after)

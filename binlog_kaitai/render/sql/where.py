@@ -1,9 +1,9 @@
-"""Conditions on values, as `sql --where` takes them: ``id = 42 AND (status = 'new' OR note IS NULL)``.
+"""Conditions on values, as in `sql --where`: ``id = 42 AND (status = 'new' OR note IS NULL)``.
 
-The form is that of SQL: ``= <=> != <> < <= > >=``, ``[NOT] IN (…)``, ``[NOT] BETWEEN … AND …``,
+The syntax is that of SQL: ``= <=> != <> < <= > >=``, ``[NOT] IN (…)``, ``[NOT] BETWEEN … AND …``,
 ``[NOT] LIKE``, ``IS [NOT] NULL``, ``NOT``, ``AND``, ``OR``, parentheses; names plain or in backquotes;
-numbers, strings and ``0x…``. A comparison with NULL is neither true nor false. Text is compared with its
-case, byte by byte.
+numbers, strings and ``0x…``. A comparison with NULL is neither true nor false. Text is compared byte by byte,
+so case matters.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Literal = Decimal | str | bytes | None
 
 
 class Known(NamedTuple):
-    """The values of a column as an Arrow array; of moments, which are text, digits of the fraction."""
+    """The values of a column as an Arrow array; for times (as text), the number of fractional digits."""
 
     array: Any
     digits: int | None = None
 
 
-#: Gives the values of a column by its name.
+#: Returns the values of a column by name.
 Values = Callable[[str], Known]
 
-#: Says of each row whether the condition holds: an Arrow array, null for neither.
+#: Evaluates the condition for each row: an Arrow array, null for neither.
 Condition = Callable[[Values], Any]
 
 _TOKEN = re.compile(
@@ -64,19 +64,19 @@ class _Token(NamedTuple):
 
 
 class Where(NamedTuple):
-    """A condition, and the columns that it is about."""
+    """A condition, and the columns that it refers to."""
 
     holds: Condition
     columns: frozenset[str]
 
 
 def parse_where(text: str) -> Where:
-    """A condition as a person writes it.
+    """Parse a condition.
 
     Raises
     ------
     UsageError
-        It cannot be read.
+        It cannot be parsed.
     """
     return _Parser(text).read()
 
@@ -99,7 +99,7 @@ class _Parser:
         return UsageError(f"the condition {self._text!r} has {found} where {wanted} is expected")
 
     def _word(self, *words: str) -> str | None:
-        """Step over one of some words or signs."""
+        """Consume one of several words or symbols."""
         if self._at < len(self._tokens):
             token = self._tokens[self._at]
             if token.kind in ("name", "sign") and token.text.upper() in words:
@@ -243,7 +243,7 @@ def _like(name: str, literal: Literal) -> Condition:
 
 
 def _matched(name: str, array: Any, literal: Decimal | str | bytes) -> tuple[Any, Any]:
-    """Values and literal in types that compare."""
+    """Values and literal, converted to comparable types."""
     kind = array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return _matched_numbers(array, _number(name, literal))
@@ -287,7 +287,7 @@ def _matched_numbers(array: Any, number: Decimal) -> tuple[Any, Any]:
 
 
 def _moment(text: str, digits: int) -> str:
-    """A moment as the values of a column with so many digits of the fraction have it."""
+    """A time in the format of a column with this many fractional digits."""
     if _DATE.fullmatch(text):
         text += " 00:00:00"
     head, _, fraction = text.partition(".")

@@ -1,4 +1,4 @@
-"""Makes every Python process of an executor refuse to write files, except below `WRITABLE`.
+"""Prevents every Python process of an executor from writing files, except below `WRITABLE`.
 
 The executors of the cluster in these tests find it by their PYTHONPATH. It stands for machines whose file
 systems are read-only; permissions would not stop tests that run as root.

@@ -62,7 +62,7 @@ class Inside:
         Which events of the log itself directly follow a payload's events, or would if it had any.
     rows : int64 array
         Index in `outer` of each event, or of its enclosing payload event.
-    places : int64 array
+    payload_offsets : int64 array
         Positions of inner events as printed; -1 for others.
     """
 

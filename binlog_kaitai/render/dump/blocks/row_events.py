@@ -70,9 +70,9 @@ class RowsEvents:
         Their indexes in the block.
     starts, ends : int64 arrays
         Start and end of their images in the block.
-    heads : list of Head
+    rows_headers : list of RowsHeader
         Distinct rows event headers.
-    head_of, program_of : int64 arrays
+    rows_header_of, program_of : int64 arrays
         Index of each event's header, and of its program; -1 for none, in which case the event reader prints
         it.
     """
