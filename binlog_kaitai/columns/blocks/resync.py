@@ -10,7 +10,7 @@ Strategy
 2. Following headers are tested before checksums, and overlapping ranges share CRC computations
    (`crc32_ranges`). The time is therefore proportional to the bytes searched, whatever they contain.
 3. A result, including that no event follows, is valid for all offsets up to it. A log with many damaged
-   places is therefore searched once.
+   ranges is therefore searched once.
 """
 
 from __future__ import annotations

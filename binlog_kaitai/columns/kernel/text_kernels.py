@@ -51,7 +51,7 @@ def copy(source: Bytes, start: int, length: int, out: Bytes, at: int) -> None:
 
 @kernel
 def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
-    """Copy the ranges to `out`, one behind the other, and note where each begins, and the last ends.
+    """Copy the ranges to `out`, one after another, and store where each begins and the last ends.
 
     Bytes outside `data` are read as zeros. `out` must have room for all lengths, which must not be negative.
     """

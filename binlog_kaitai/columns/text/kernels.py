@@ -196,7 +196,7 @@ def put_numbers(values: Ints, valid: Bools, out: Bytes, offsets: Ints) -> int:
 
 @kernel
 def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Bytes, ends: Array) -> int:
-    """Write the texts of each row one behind the other, with the same bytes before, between and behind them.
+    """Write the texts of each row one after another, with the same bytes before, between and after them.
 
     Parameters
     ----------
