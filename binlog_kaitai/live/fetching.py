@@ -45,7 +45,7 @@ _SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
 #: Without following, the number of consecutive attempts without a new byte.
-_TRIES = 8
+TRIES = 8
 
 #: Damage on the network may be temporary; damage in the server's log is not.
 _TRIES_OF_DAMAGE = 3
@@ -172,9 +172,9 @@ class Fetch:
                     failures = damages = 0
                 failures += 1
                 damages += isinstance(error, DamagedError)
-                if damages == _TRIES_OF_DAMAGE or not (self._follows or failures < _TRIES):
+                if damages == _TRIES_OF_DAMAGE or not (self._follows or failures < TRIES):
                     raise
-                pause = _pause(failures)
+                pause = pause_after(failures)
                 self._metrics.values["reconnects_total"] += 1
                 self._show(is_connected=False, is_caught_up=False)
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
@@ -370,7 +370,7 @@ class Fetch:
         return {"log": place.name, "position": place.position} if place else {}
 
 
-def _pause(failures: int) -> float:
+def pause_after(failures: int) -> float:
     """Seconds before the next attempt: increasing, and different for each client of a server."""
     longer = _FIRST_PAUSE * 2.0 ** min(failures - 1, 10)
     return min(longer, _LONGEST_PAUSE) * random.uniform(0.75, 1.25)

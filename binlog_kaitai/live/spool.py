@@ -30,7 +30,7 @@ from binlog_kaitai.following.log_headers import header_of, read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import PURGED
-from binlog_kaitai.live.fetching import EARLIEST, LATEST, Fetch
+from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch, pause_after
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone, open_log
 from binlog_kaitai.live.state import InUseError, Place, State, refuse_strangers, replace_file
@@ -206,9 +206,11 @@ class Spool:
         return names[0] if names else None
 
     def _session(self) -> Session:
-        for address in self._addresses[:-1]:
-            with suppress(ConnectionLostError):
-                return Session(address, anyone())
+        for failures in range(1, TRIES):
+            for address in self._addresses:
+                with suppress(ConnectionLostError):
+                    return Session(address, anyone())
+            self._stop.wait(pause_after(failures))
         return Session(self._addresses[-1], anyone())
 
     # -- fetching
