@@ -33,6 +33,7 @@ def folded_module(folded: Grammar) -> types.ModuleType:
     """The Python module of the folded grammar."""
     (files,) = compile_grammar(folded.specs, Target("python"))
     module = types.ModuleType("folded")
+    module.__package__ = "binlog_grammar"  # which has the base of its classes
     exec(classes.render(folded, files)[f"{ENTRY}.py"], module.__dict__)
     return module
 
@@ -64,6 +65,7 @@ def test_the_names_do_not_change_what_is_parsed(grammar: Grammar) -> None:
     folded = Grammar({ENTRY: fold(with_unique_names(grammar), ENTRY)})
     (files,) = compile_grammar(folded.specs, Target("python"))
     module = types.ModuleType("folded")
+    module.__package__ = "binlog_grammar"  # which has the base of its classes
     exec(classes.render(folded, files)[f"{ENTRY}.py"], module.__dict__)
     log = case("mysql-9.7", "json_partial").logs[0]
     data = log.read_bytes()
