@@ -127,8 +127,9 @@ def test_decrypted_logs_are_what_the_server_sends(recorded: list[Path]) -> None:
             with bk.open(found) as log:
                 types |= {event.type_code for event in log}
     server = recorded[0].parent.name.removesuffix("0")
+    scenarios = {folder.name for folder in recorded}
     written = {
-        event.type_code for one in cases(server) if one.info.get("replicas") is None for event in _all(one)
+        event.type_code for one in cases(server) if one.folder.name in scenarios for event in _all(one)
     }
     assert types >= written
 
@@ -145,7 +146,7 @@ def in_turn(
     """Each scenario's folder, the names of its logs, and what puts these here, plain or encrypted."""
 
     def each() -> Iterator[Any]:
-        for folder in recorded:
+        for folder in sample(recorded, 6):
             there = tmp_path / folder.name
             there.mkdir()
             monkeypatch.chdir(there)
