@@ -269,7 +269,8 @@ class Archive:
             raise ServerError(reason, file=str(self.folder))
         if known != server:
             self.server = server
-            self._save()
+            if known is None:
+                self._save()  # otherwise with the next bytes, once these prove that it is the same server
 
     # -- bytes
 

@@ -165,7 +165,8 @@ def test_another_server_is_refused(name: str, start_server: StartServer, tmp_pat
     prepare(other)
     done = run_fetch(other.port, archive)
     assert done.returncode == 2
-    assert "reset" in done.stderr
+    # Servers of MariaDB have no UUID: what differs is the bytes, or the log is too short.
+    assert "another directory" in done.stderr or "was reset or" in done.stderr or "were reset" in done.stderr
     assert {path.name: path.read_bytes() for path in archive.iterdir()} == before
 
 
