@@ -31,7 +31,7 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "_pause", lambda failures: 0.0)
+    monkeypatch.setattr(fetching, "pause_after", lambda failures: 0.0)
 
 
 @pytest.fixture
