@@ -15,6 +15,7 @@ from binlog_kaitai.ddl.statements import (
     Name,
     RenameTables,
     Statement,
+    qualified,
 )
 from binlog_kaitai.ddl.store import Key, Session, Store
 
@@ -44,7 +45,7 @@ class Step:
                 self._database(statement)
 
     def _key(self, name: Name) -> Key:
-        return self._store.key(name[-2] if len(name) > 1 else self._schema_name, name[-1])
+        return self._store.key(*qualified(name, self._schema_name))
 
     def _temporary(self, key: Key) -> tuple[int, Key]:
         return (self._session.thread_id, key)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.first_words import may_matter_bytes, may_truncate
+from binlog_kaitai.ddl.first_words import may_affect_tables
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError
 from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
@@ -22,6 +22,7 @@ from binlog_kaitai.ddl.statements import (
     RenameTables,
     Statement,
     TruncateTable,
+    qualified,
     read_statement,
 )
 from binlog_kaitai.ddl.store import Session
@@ -53,7 +54,7 @@ class DefinitionChange:
     new_schema_name, new_table_name : str or None
         The name after it, if that is another one.
     before, after : TableDefinition or None
-        None where there is no table, or nothing is known of it.
+        None if the table does not exist, or its definition is unknown.
     renamed : tuple of (str, str)
         Columns that have other names after it: the old and the new one of each.
     """
@@ -79,7 +80,7 @@ def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
     schema: str = body.schema_name
     try:
         query: bytes = body.query
-        if not (may_matter_bytes(query) or may_truncate(query)) or is_half_done(body):
+        if not may_affect_tables(query) or is_half_done(body):
             return []
         session, text = session_of(body), text_of(body)
         statement = None if text is None else read_statement(text, session.sql_mode)
@@ -101,8 +102,7 @@ def _with_result(one: DefinitionChange, definitions: Definitions) -> DefinitionC
     if one.table_name is None or one.kind in (Kind.DROP_TABLE, Kind.RENAME_TABLE):
         return one
     schema, table = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
-    values = {name: getattr(one, name) for name in DefinitionChange.__dataclass_fields__}
-    return DefinitionChange(**{**values, "after": definitions.of(schema, table)})
+    return replace(one, after=definitions.of(schema, table))
 
 
 def _planned(
@@ -111,17 +111,17 @@ def _planned(
     """What is known before the statement has taken effect."""
 
     def is_temporary(name: Name) -> bool:
-        return (session.thread_id, _key(name, schema)) in definitions.state[0].temporary
+        return (session.thread_id, qualified(name, schema)) in definitions.state[0].temporary
 
     def known(name: Name) -> TableDefinition | None:
-        return definitions.of(*_key(name, schema))
+        return definitions.of(*qualified(name, schema))
 
     match statement:
         case CreateTable():
             before = known(statement.name)
             is_there = statement.only_if_new and (before is not None or not session.has_changed)
             if not statement.is_temporary and not is_there:
-                yield DefinitionChange(Kind.CREATE_TABLE, *_key(statement.name, schema), before=before)
+                yield DefinitionChange(Kind.CREATE_TABLE, *qualified(statement.name, schema), before=before)
         case AlterTable() if not is_temporary(statement.name):
             yield _of_alter(statement, schema, known(statement.name))
         case RenameTables():
@@ -129,10 +129,10 @@ def _planned(
         case DropTables():
             for name in statement.names:
                 if not is_temporary(name):
-                    yield DefinitionChange(Kind.DROP_TABLE, *_key(name, schema), before=known(name))
+                    yield DefinitionChange(Kind.DROP_TABLE, *qualified(name, schema), before=known(name))
         case TruncateTable() if not is_temporary(statement.name):
             before = known(statement.name)
-            yield DefinitionChange(Kind.TRUNCATE_TABLE, *_key(statement.name, schema), before=before)
+            yield DefinitionChange(Kind.TRUNCATE_TABLE, *qualified(statement.name, schema), before=before)
         case ChangeDatabase():
             if not (statement.only_if_new and not session.has_changed):
                 yield _of_database(statement, schema)
@@ -152,14 +152,14 @@ def _of_renames(
     """A statement may move a table twice, or swap two."""
     moved: dict[tuple[str, str], TableDefinition | None] = {}
     for old, new in pairs:
-        key, target = _key(old, schema), _key(new, schema)
+        key, target = qualified(old, schema), qualified(new, schema)
         table = moved.pop(key) if key in moved else definitions.of(*key)
         moved[target] = table
         yield DefinitionChange(Kind.RENAME_TABLE, *key, *target, before=table, after=table)
 
 
 def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None) -> DefinitionChange:
-    key, renamed = _key(statement.name, schema), []
+    key, renamed = qualified(statement.name, schema), []
     new: tuple[str, str] | tuple[None, None] = (None, None)
     for clause in statement.clauses:
         try:
@@ -167,7 +167,7 @@ def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None
                 if before is None or before.find(columns[0]) is not None:
                     renamed.append(columns)
             elif (name := new_name_in(clause)) is not None:
-                new = _key(name, schema)
+                new = qualified(name, schema)
         except UnreadableError:
             pass  # the definition after the statement is unknown then
     return DefinitionChange(Kind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
@@ -208,7 +208,3 @@ def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:
         cursor.skip("TO")
     new = cursor.dotted_name()[-1]
     return None if old == new else (old, new)
-
-
-def _key(name: Name, schema: str) -> tuple[str, str]:
-    return (name[-2] if len(name) > 1 else schema, name[-1])

@@ -37,6 +37,11 @@ def may_truncate(query: bytes) -> bool:
     return _EMPTIES_BYTES.match(query) is not None
 
 
+def may_affect_tables(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) may change a definition or truncate a table."""
+    return may_matter_bytes(query) or may_truncate(query)
+
+
 def may_change_rows(query: bytes) -> bool:
     """Whether a statement (bytes, as in its event) may change rows, by its first word."""
     return _CHANGES_BYTES.match(query) is not None

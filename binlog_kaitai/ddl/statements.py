@@ -16,6 +16,12 @@ from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 Name = tuple[str, ...]  # (table,) or (schema, table)
 
+
+def qualified(name: Name, schema: str) -> tuple[str, str]:
+    """Schema and table of a name; `schema` is the default database."""
+    return (name[-2] if len(name) > 1 else schema, name[-1])
+
+
 #: The columns of a MariaDB sequence, which is stored as a table with one row.
 _SEQUENCE = (
     "next_not_cached_value bigint not null, minimum_value bigint not null, maximum_value bigint not null, "

@@ -23,7 +23,7 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed import changed_tables
 from binlog_kaitai.ddl.definition_changes import new_name_in, renamed_in
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.first_words import may_matter_bytes, may_truncate
+from binlog_kaitai.ddl.first_words import may_affect_tables, may_truncate
 from binlog_kaitai.ddl.lexer import Cursor, UnreadableError
 from binlog_kaitai.ddl.queries import session_of, statement_of, text_of
 from binlog_kaitai.ddl.statements import (
@@ -31,9 +31,9 @@ from binlog_kaitai.ddl.statements import (
     ChangeDatabase,
     CreateTable,
     DropTables,
-    Name,
     RenameTables,
     TruncateTable,
+    qualified,
     read_statement,
 )
 from binlog_kaitai.errors import BinlogError
@@ -139,7 +139,7 @@ class Statements:
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
             for name in changed_tables(query, partial(_sql_mode, block, row)):
-                if (found := TextChange(*_key(name, schema))) not in self._known:
+                if (found := TextChange(*qualified(name, schema))) not in self._known:
                     self._known.add(found)
                     yield int(block.positions[row]), found
 
@@ -180,7 +180,7 @@ def _sql_mode(block: Block, row: int) -> int:
 
 
 def _may_matter(query: bytes) -> bool:
-    return may_matter_bytes(query) or may_truncate(query) or xa.END.match(query) is not None
+    return may_affect_tables(query) or xa.END.match(query) is not None
 
 
 def take_statement(position: int, body: Any, definitions: Definitions) -> list[Effect]:
@@ -210,26 +210,29 @@ def _effects(body: Any) -> list[tuple[Any, ...]]:
         return []  # the definitions have dropped the tables it names
     match statement:
         case CreateTable(replaces=True):
-            return [(Kind.EMPTIED, *_key(statement.name, schema))]
+            return [(Kind.EMPTIED, *qualified(statement.name, schema))]
         case TruncateTable():
-            return [(Kind.EMPTIED, *_key(statement.name, schema))]
+            return [(Kind.EMPTIED, *qualified(statement.name, schema))]
         case DropTables():
-            return [(Kind.EMPTIED, *_key(name, schema)) for name in statement.names]
+            return [(Kind.EMPTIED, *qualified(name, schema)) for name in statement.names]
         case ChangeDatabase(is_dropped=True, new_name=None):
             return [(Kind.EMPTIED, statement.name or schema, "")]
         case RenameTables():
-            return [(Kind.RENAMED, *_key(old, schema), *_key(new, schema)) for old, new in statement.pairs]
+            return [
+                (Kind.RENAMED, *qualified(old, schema), *qualified(new, schema))
+                for old, new in statement.pairs
+            ]
         case AlterTable():
             try:
                 return _of_alter(statement, schema)
             except UnreadableError:
-                key = _key(statement.name, schema)
+                key = qualified(statement.name, schema)
                 return [(Kind.UNCLEAR, *key, "", "", 0, "an ALTER TABLE cannot be parsed")]
     return []
 
 
 def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
-    key = _key(statement.name, schema)
+    key = qualified(statement.name, schema)
     found: list[tuple[Any, ...]] = []
     if columns := tuple(pair for clause in statement.clauses if (pair := renamed_in(clause)) is not None):
         found.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
@@ -239,9 +242,5 @@ def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
             found.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
         elif (name := new_name_in(clause)) is not None:
-            found.append((Kind.RENAMED, *key, *_key(name, schema)))
+            found.append((Kind.RENAMED, *key, *qualified(name, schema)))
     return found
-
-
-def _key(name: Name, schema: str) -> tuple[str, str]:
-    return (name[-2] if len(name) > 1 else schema, name[-1])

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.views.change_schemas import META_FIELDS
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
-from binlog_kaitai.ddl.first_words import may_matter_bytes, may_truncate
+from binlog_kaitai.ddl.first_words import may_affect_tables
 from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.queries import text_of
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
@@ -131,7 +131,7 @@ def ddl_batches(
 def ddl_of_page(page: RowsPage, filters: Filters, definitions: Definitions) -> pa.RecordBatch | None:
     """The rows of one page, if there are any."""
     rows: list[dict[str, Any]] = []
-    for row in statements_in(page.block, _may_matter):
+    for row in statements_in(page.block, may_affect_tables):
         if row >= page.limit:
             break
         body = statement_body(page.block, row)
@@ -140,10 +140,6 @@ def ddl_of_page(page: RowsPage, filters: Filters, definitions: Definitions) -> p
             chosen = [one for one in enumerate(changes) if _is_chosen(one[1], filters)]
             rows += [_row(page, row, number, body, one) for number, one in chosen]
     return pa.RecordBatch.from_pylist(rows, schema=DDL_SCHEMA) if rows else None
-
-
-def _may_matter(query: bytes) -> bool:
-    return may_matter_bytes(query) or may_truncate(query)
 
 
 def _is_chosen(one: DefinitionChange, filters: Filters) -> bool:

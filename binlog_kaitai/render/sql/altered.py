@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.ddl.first_words import may_matter_bytes
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.queries import statement_of
-from binlog_kaitai.ddl.statements import AlterTable, CreateTable, DropTables, Name, RenameTables
+from binlog_kaitai.ddl.statements import AlterTable, CreateTable, DropTables, Name, RenameTables, qualified
 from binlog_kaitai.render.sql.report import shortened
 
 
@@ -52,7 +52,7 @@ def alterations(body: Any, row: int, where: str) -> list[Alteration]:
     except (UnreadableError, RecursionError):
         return []
     text = shortened(query.decode("utf-8", "backslashreplace"))
-    keys = [(name[-2] if len(name) > 1 else body.schema_name, name[-1]) for name in names]
+    keys = [qualified(name, body.schema_name) for name in names]
     return [Alteration(row, key, where, text) for key in keys]
 
 
