@@ -48,7 +48,7 @@ class EventFollower(Iterator[Event]):
         idle_timeout: float | None,
         stop: Callable[[], bool],
         keys: Keys | None,
-        feed: Feed | None = None,
+        feed: Feed,
     ) -> None:
         self._feed = feed
         self.checkpoint = checkpoint.as_dict()
@@ -66,8 +66,7 @@ class EventFollower(Iterator[Event]):
     def close(self) -> None:
         """Close the current file; no more events are yielded."""
         self._events.close()
-        if self._feed is not None:
-            self._feed.close()
+        self._feed.close()
 
     def __enter__(self) -> Self:
         return self
@@ -82,9 +81,8 @@ class EventFollower(Iterator[Event]):
     def _follow(self) -> Generator[Event, None, None]:
         follower, last = self._follower, time.monotonic()
         while not self._stop():
-            until, here = None, self._checkpoint
-            if self._feed is not None:
-                until = self._feed.end(here.file, here.log_id)
+            here = self._checkpoint
+            until = self._feed.end(here.file, here.log_id)
             end = follower.advance(here, max_bytes=_STEP, until=until)
             for span in follower.spans(self._checkpoint, end):
                 yield from self._events_of(span)
@@ -104,9 +102,7 @@ class EventFollower(Iterator[Event]):
             exclude_gtids=GtidSet.parse(span.exclude) if span.exclude else None,
         )
         stops = sorted({len(MAGIC), span.format_position}) if span.start > len(MAGIC) else []
-        source = Source.of_path(span.path, self._keys)
-        if self._feed is not None:
-            source = replace(source, name=self._feed.name_of(span.path))
+        source = replace(Source.of_path(span.path, self._keys), name=self._feed.name_of(span.path))
         events = self._reader.read_from(source, [*stops, span.start] if stops else [], end=span.end)
         with closing(events):
             for event in events:
@@ -150,8 +146,7 @@ def follow(
         temporary directory.
     start
         Where to begin: at the oldest existing log, after the last complete transaction, or at a given
-        position:
-        a `checkpoint`, ``{"file": name, "position": offset}`` between two transactions, or
+        position: a `checkpoint`, ``{"file": name, "position": offset}`` between two transactions, or
         ``{"gtids": set}`` to continue after these.
     interval
         Seconds to wait if there is nothing new.
@@ -189,7 +184,7 @@ def follow(
     names = [os.fspath(path) for path in paths]
     feed = feed_of(names, start, is_bounded=idle_timeout == 0)
     follower = _Logs(
-        names if feed is None else [feed.folder],
+        feed.paths,
         fails_on_loss=fails_on_loss,
         loss_option="fails_on_loss=False",
         follows_definitions=True,
@@ -197,5 +192,5 @@ def follow(
         keys=keys,
     )
     reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
-    begin = first(follower, start, feed)
+    begin = first(follower, feed.start)
     return EventFollower(follower, begin, reader, ddl, interval, idle_timeout, stop, keys, feed)

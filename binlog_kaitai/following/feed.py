@@ -1,4 +1,4 @@
-"""Running servers as a source to follow: their logs are fetched into a folder."""
+"""What is followed: logs in files, or a running server whose logs are fetched into a folder."""
 
 from __future__ import annotations
 
@@ -15,23 +15,50 @@ Start = str | Mapping[str, Any]
 
 
 class Feed(Protocol):
-    """The logs of a server as files, as `binlog_kaitai.live.direct.Direct` provides them."""
+    """Logs as files. Those of a server come from `binlog_kaitai.live.direct.Direct`.
 
-    folder: str
+    Attributes
+    ----------
+    paths : sequence of str
+        What a `Follower` follows.
+    start : str or mapping
+        Where to begin in them.
+    """
+
+    paths: Sequence[str]
     start: Start
 
-    def end(self, file: str, log_id: int) -> tuple[str, int]:
-        """The newest log, and up to where it can be read; logs before that of a checkpoint may be removed."""
+    def end(self, file: str, log_id: int) -> tuple[str, int] | None:
+        """The newest log, and up to where it can be read; logs before that of a checkpoint may be removed.
+
+        None if all logs can be read to their ends.
+        """
 
     def name_of(self, path: str) -> str:
-        """The name of a log in output and errors: that on the server."""
+        """The name of a log in output and errors: that on its server."""
 
     def close(self) -> None:
         """Stop fetching."""
 
 
-def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> Feed | None:
-    """The feed of a server; None for files.
+class _Files:
+    """Logs that their server, or somebody else, puts where they are."""
+
+    def __init__(self, paths: Sequence[str], start: Start) -> None:
+        self.paths, self.start = paths, start
+
+    def end(self, file: str, log_id: int) -> None:
+        return None
+
+    def name_of(self, path: str) -> str:
+        return path
+
+    def close(self) -> None:
+        pass
+
+
+def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> Feed:
+    """The feed of some paths, or of a server.
 
     Raises
     ------
@@ -41,7 +68,7 @@ def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> 
         The server cannot be reached, or rejects the request.
     """
     if not any(map(is_server, paths)):
-        return None
+        return _Files(paths, start)
     if len(paths) > 1:
         raise UsageError("a server cannot be followed together with other sources")
     # Imported by name, since it uses the modules above to read what it fetches.
@@ -49,9 +76,8 @@ def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> 
     return cast(Feed, live.Direct(paths[0], start, is_bounded=is_bounded))
 
 
-def first(follower: Follower, start: Start, feed: Feed | None) -> Checkpoint:
+def first(follower: Follower, start: Start) -> Checkpoint:
     """Where to start."""
-    begin = start if feed is None else feed.start
-    if isinstance(begin, Mapping):
-        return Checkpoint.of(begin) if "log_id" in begin else follower.place(begin)
-    return follower.earliest() if begin == "earliest" else follower.latest()
+    if isinstance(start, Mapping):
+        return Checkpoint.of(start) if "log_id" in start else follower.place(start)
+    return follower.earliest() if start == "earliest" else follower.latest()

@@ -52,18 +52,17 @@ def tail(
         A log is damaged, missing or replaced; everything before that point has been yielded.
     """
     feed = feed_of(paths, "latest" if from_now else "earliest")
-    follower = _Series(paths if feed is None else [feed.folder], follows_definitions=True, ddl=ddl)
+    follower = _Series(feed.paths, follows_definitions=True, ddl=ddl)
     try:
-        checkpoint = first(follower, "latest" if from_now else "earliest", feed)
+        checkpoint = first(follower, feed.start)
         while True:
-            until = None if feed is None else feed.end(checkpoint.file, checkpoint.log_id)
+            until = feed.end(checkpoint.file, checkpoint.log_id)
             reached = follower.advance(checkpoint, max_bytes=_AT_ONCE, until=until)
             if reached == checkpoint:
                 time.sleep(pause)
                 continue
             for span in follower.spans(checkpoint, reached):
-                yield span if feed is None else replace(span, name=feed.name_of(span.path))
+                yield replace(span, name=feed.name_of(span.path))
             checkpoint = reached
     finally:
-        if feed is not None:
-            feed.close()
+        feed.close()

@@ -33,7 +33,7 @@ class Direct:
 
     Attributes
     ----------
-    folder : str
+    paths : tuple of str
         The directory with the logs.
     start : str or mapping
         Where to begin in it, as the parameter.
@@ -46,8 +46,9 @@ class Direct:
 
     def __init__(self, url: str, start: Start = EARLIEST, *, is_bounded: bool = False) -> None:
         self._server = Address.parse(url)[0].name
-        self.folder = tempfile.mkdtemp(prefix="binlog-kaitai-")
-        self._spool = Spool(url, Path(self.folder), start)
+        folder = tempfile.mkdtemp(prefix="binlog-kaitai-")
+        self.paths = (folder,)
+        self._spool = Spool(url, Path(folder), start)
         self._finalize = weakref.finalize(self, _remove, self._spool)
         try:
             self.start = self._spool.begin(start, _READER, is_bounded=is_bounded)
