@@ -170,7 +170,7 @@ types:
         doc: What the rows event refers to.
       - id: index
         type: s4
-        doc: Index of the entry in the file; -1 where there are no more.
+        doc: Index of the entry in the file; -1 after the last candidate.
     instances:
       is_end:
         value: index < 0

@@ -20,7 +20,7 @@ UNKNOWN = MISMATCH_COUNT
 def row_counts(images: Images, wanted: Any = True) -> Any:
     """Number of rows of each rows event of a block, int64; an update counts once.
 
-    UNKNOWN if there is no table map, the length of a value is unknown, or the rows contradict the table map;
+    UNKNOWN if the table map is missing or contradicts the rows, or if the length of a value is unknown;
     and for events excluded by `wanted`, an array of truth values.
     """
     counts = np.full(len(images), UNKNOWN, dtype=np.int64)

@@ -86,7 +86,7 @@ class TableMaps:
         return in_force(found, self._offsets, rows, self._closed)
 
     def column(self, kind: int, name: str) -> Column:
-        """A name of the table of each rows event of a type; null if there is no table map."""
+        """The schema or table name of each rows event of one type; null if its table map is missing."""
         assert self._block is not None
         column = self._columns[_NAMES.index(name)]
         if kind not in self._matches:

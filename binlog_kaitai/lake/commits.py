@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.sources.disk import sync
 
 if TYPE_CHECKING:
     from binlog_kaitai.lake.iceberg import IcebergTables
@@ -151,7 +152,7 @@ class Lake:
                 count[folder] = count.get(folder, 0) + 1
                 name = f"part-{batch:0{_DIGITS}}-{number:05}-{count[folder]:04}.parquet"
                 source = (staging / path).relative_to(self.folder).as_posix()
-                _sync(staging / path)
+                sync(staging / path)
                 files.append({"from": source, "to": f"{folder}/{name}", "rows": rows})
         record = {"batch": batch, "format": self._kind, "files": files, "pieces": pieces}
         draft = self._batches / f".{batch}.json"
@@ -160,7 +161,7 @@ class Lake:
             file.flush()
             os.fsync(file.fileno())
         draft.rename(self._decided_path(batch))
-        _sync(self._batches)
+        sync(self._batches)
 
     def _complete(self, batch: int) -> None:
         decided = self._decided_path(batch)
@@ -199,15 +200,6 @@ class Lake:
 
     def _decided_path(self, batch: int) -> Path:
         return self._batches / f"{batch:0{_DIGITS}}.decided"
-
-
-def _sync(path: Path) -> None:
-    """Flush a file or folder to disk."""
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def batch_of(path: str) -> int:

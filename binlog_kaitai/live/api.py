@@ -24,7 +24,7 @@ def fetch(
     compress: str | None = None,
     report: Report = lambda what, facts: None,
 ) -> None:
-    """Copy the binary logs of a running server into a directory, or go on with that.
+    """Copy the binary logs of a running server into a directory, or update an earlier copy.
 
     Parameters
     ----------

@@ -237,7 +237,7 @@ class Archive:
             self._names = self._names[at:]
             self._write_index()
         with writing_to(str(self.folder)):
-            # Those that are no longer listed may have been left by a process that was killed.
+            # A killed process may have left logs that the index no longer lists.
             for path in self.folder.glob(f"{series_of(name)[1]}*"):
                 log = log_name(path.name)
                 if log.rpartition(".")[2].isdigit() and natural_key(log) < natural_key(name):

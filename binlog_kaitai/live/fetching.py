@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.checksums import check, error_at
@@ -31,10 +31,12 @@ from binlog_kaitai.live.gap import explain_gap
 from binlog_kaitai.live.lag import Lag
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import EventStream, State, checked_name
-from binlog_kaitai.live.packing import Packer
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.sources.source import MAGIC
+
+if TYPE_CHECKING:
+    from binlog_kaitai.live.packing import Packer
 
 EARLIEST, LATEST = "earliest", "latest"
 
@@ -111,7 +113,11 @@ class Fetch:
         self._on_tick = on_tick
         self._measures = measures
         self._lag: Lag | None = None
-        self._packer = Packer() if compresses else None
+        self._packer: Packer | None = None
+        if compresses:
+            from binlog_kaitai.live.packing import Packer
+
+            self._packer = Packer()
         self._metrics = Metrics(metrics_file)
         self._addresses = list(addresses)
         self._folder = folder

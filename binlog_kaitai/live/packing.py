@@ -17,6 +17,7 @@ import zstandard
 
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.errors import writing_to
+from binlog_kaitai.sources.disk import sync
 
 SUFFIX = ".zst"
 
@@ -86,7 +87,7 @@ def compress(path: Path, stop: threading.Event) -> None:
                 draft.replace(target)
             finally:
                 draft.unlink(missing_ok=True)
-            _sync_folder(path.parent)
+            sync(path.parent)
         path.unlink()
 
 
@@ -101,7 +102,7 @@ def _write(path: Path, draft: Path, stop: threading.Event) -> bool:
             frame = compressor.compress(data)
             file.write(frame)
             entries.append((len(frame), len(data)))
-        file.write(_seek_table(entries))
+        file.write(seek_table(entries))
         file.flush()
         os.fsync(file.fileno())
         with suppress(OSError):  # as the log: others may be meant to read the archive
@@ -109,7 +110,8 @@ def _write(path: Path, draft: Path, stop: threading.Event) -> bool:
     return True
 
 
-def _seek_table(entries: list[tuple[int, int]]) -> bytes:
+def seek_table(entries: list[tuple[int, int]]) -> bytes:
+    """The seek table after frames, by their compressed and original sizes."""
     listed = b"".join(_number(packed) + _number(plain) for packed, plain in entries)
     footer = _number(len(entries)) + _NO_CHECKSUMS + _TABLE.Footer.MAGIC
     return _TABLE.MAGIC + _number(len(listed) + len(footer)) + listed + footer
@@ -117,11 +119,3 @@ def _seek_table(entries: list[tuple[int, int]]) -> bytes:
 
 def _number(value: int) -> bytes:
     return value.to_bytes(_WIDTH, "little")
-
-
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

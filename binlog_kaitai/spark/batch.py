@@ -92,7 +92,7 @@ def between(files: list[LogFile], starting: Offset | None, ending: Offset | None
     Raises
     ------
     UsageError
-        There is no file with that name.
+        No file has that name.
     """
     first = 0 if starting is None else _index(files, starting, "startingOffsets")
     last = len(files) - 1 if ending is None else _index(files, ending, "endingOffsets")

@@ -97,7 +97,7 @@ class MysqlBinlog(KaitaiStruct):
         table_id: int
         """What the rows event refers to."""
         index: int
-        """Index of the entry in the file; -1 where there are no more."""
+        """Index of the entry in the file; -1 after the last candidate."""
         def __init__(self, table_id: int, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_end(self) -> bool:

@@ -60,8 +60,8 @@ def test_types_widen(tmp_path: Path) -> None:
     table = lake / "changes" / "t.orders"
     logs = sorted(table.glob("_delta_log/*.json"))
     assert len(logs) > 2, "one batch has all the rows, so that no type widens"
-    told = [json.loads(line) for path in logs for line in path.open()]
-    schemas = [json.loads(one["metaData"]["schemaString"]) for one in told if "metaData" in one]
+    actions = [json.loads(line) for path in logs for line in path.open()]
+    schemas = [json.loads(one["metaData"]["schemaString"]) for one in actions if "metaData" in one]
     types = [{field["name"]: field["type"] for field in schema["fields"]} for schema in schemas]
     assert (types[0]["id"], types[-1]["id"]) == ("integer", "long")
     assert (types[0]["total"], types[-1]["total"]) == ("decimal(10,2)", "decimal(12,2)")

@@ -90,7 +90,7 @@ def test_a_log_that_cannot_be_compressed(
     def fail(entries: object) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(packing, "_seek_table", fail)
+    monkeypatch.setattr(packing, "seek_table", fail)
     with pytest.raises(SourceError, match=r"\.zst.*No space left"):
         FakeFetch(source, tmp_path / "a", compresses=True).run()
     assert min(source.logs) in logs(tmp_path / "a")

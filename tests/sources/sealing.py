@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
-from hashlib import sha256, sha512
+from hashlib import sha256
 from pathlib import Path
 from zlib import crc32
-
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, header_length, read_header
+from tools.sealing import EventSealer, mysql_cipher, mysql_header
 
 MYSQL_ID = "MySQLReplicationKey_0f9c2b6e-e519-11f1-a9a2-02fc00000001_3"
 MYSQL_KEY = sha256(b"a key of MySQL").digest()
@@ -25,12 +24,7 @@ _NONCE = bytes(range(0xF4, 0x100))
 def as_mysql(plain: bytes, key_id: str = MYSQL_ID, key: bytes = MYSQL_KEY) -> bytes:
     """The log as stored by a MySQL server with binlog_encryption."""
     password, vector = sha256(plain).digest(), sha256(key_id.encode()).digest()[:16]
-    sealed = Cipher(algorithms.AES(key), modes.CBC(vector)).encryptor().update(password)
-    name = key_id.encode()
-    header = b"\xfdbin\x01\x01" + bytes([len(name)]) + name + b"\x02" + sealed + b"\x03" + vector
-    made = sha512(password).digest()
-    stream = Cipher(algorithms.AES(made[:32]), modes.CTR(made[32:40] + bytes(8))).encryptor()
-    return header.ljust(512, b"\0") + stream.update(plain)
+    return mysql_header(key_id, key, password, vector) + bytes(mysql_cipher(password).update(plain))
 
 
 def write_keyring(path: Path, keys: dict[str, bytes]) -> Path:
@@ -100,19 +94,7 @@ def as_mariadb(sent: bytes, key: bytes = MARIADB_KEY, *, is_percona: bool = Fals
     if len(start) > header_length(4) + 17:
         start[-4:] = struct.pack("<I", crc32(start[:-4]))
     sealed = bytearray(sent[:first] + start)
+    seal = EventSealer(key, _NONCE, is_percona=is_percona)
     for begin, end in others:
-        sealed += _sealed(sent[begin:end], begin, key, is_percona=is_percona)
+        sealed += seal(sent[begin:end], begin)
     return bytes(sealed)
-
-
-def _sealed(event: bytes, position: int, key: bytes, *, is_percona: bool) -> bytes:
-    block = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
-    vector = _NONCE + struct.pack("<I", position & 0xFFFFFFFF)
-    if is_percona:
-        vector = block.update(vector)
-    moved = event[4:9] + event[:4] + event[13:]
-    count = len(moved) // 16 * 16
-    sealed = Cipher(algorithms.AES(key), modes.CBC(vector)).encryptor().update(moved[:count])
-    mask = block.update(vector)
-    sealed += bytes(one ^ other for one, other in zip(moved[count:], mask, strict=False))
-    return sealed[5:9] + sealed[:5] + event[9:13] + sealed[9:]

@@ -12,7 +12,7 @@ import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from hashlib import sha256, sha512
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 from unittest.mock import patch
@@ -22,8 +22,8 @@ import zstandard
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_struct
+from binlog_kaitai.live.packing import seek_table
 from binlog_kaitai.sources.keys import KEYS
-from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE
 from tools.bench.report import NAMES, Figure
 
 #: Logs of these shapes are measured so.
@@ -44,25 +44,20 @@ _CHUNK = 1 << 20
 
 def write_mysql(plain: BinaryIO, target: BinaryIO) -> None:
     """Encrypt a log as MySQL does."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    from tools.sealing import mysql_cipher, mysql_header
 
-    password, vector = sha256(b"a password").digest(), bytes(16)
-    sealed = Cipher(algorithms.AES(_KEY), modes.CBC(vector)).encryptor().update(password)
-    name = _MYSQL_ID.encode()
-    header = b"\xfdbin\x01\x01" + bytes([len(name)]) + name + b"\x02" + sealed + b"\x03" + vector
-    target.write(header.ljust(HEADER_SIZE, b"\0"))
-    made = sha512(password).digest()
-    stream = Cipher(algorithms.AES(made[:32]), modes.CTR(made[32:40] + bytes(8))).encryptor()
+    password = sha256(b"a password").digest()
+    target.write(mysql_header(_MYSQL_ID, _KEY, password, bytes(16)))
+    cipher = mysql_cipher(password)
     while data := plain.read(_CHUNK):
-        target.write(stream.update(data))
+        target.write(cipher.update(data))
 
 
 def write_mariadb(plain: BinaryIO, target: BinaryIO) -> None:
     """Encrypt a log with checksums as MariaDB does, with START_ENCRYPTION as its second event."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    from tools.sealing import EventSealer
 
-    aes, block = algorithms.AES(_KEY), Cipher(algorithms.AES(_KEY), modes.ECB()).encryptor()
-    events = _events(plain)
+    events, seal = _events(plain), EventSealer(_KEY, _NONCE)
     first = next(events)
     header = _HEADER.unpack_from(first)
     size = _HEADER.size + 17 + CHECKSUM_SIZE
@@ -74,14 +69,7 @@ def write_mariadb(plain: BinaryIO, target: BinaryIO) -> None:
         event = bytearray(raw)
         struct.pack_into("<I", event, 13, (position + len(event)) & 0xFFFFFFFF)
         struct.pack_into("<I", event, len(event) - CHECKSUM_SIZE, crc32(event[:-CHECKSUM_SIZE]))
-        vector = _NONCE + struct.pack("<I", position & 0xFFFFFFFF)
-        moved = bytes(event[4:9] + event[:4] + event[13:])
-        count = len(moved) // 16 * 16
-        sealed = Cipher(aes, modes.CBC(vector)).encryptor().update(moved[:count])
-        rest = len(moved) - count
-        mask = int.from_bytes(block.update(vector)[:rest], "little")
-        sealed += (int.from_bytes(moved[count:], "little") ^ mask).to_bytes(rest, "little")
-        target.write(sealed[5:9] + sealed[:5] + event[9:13] + sealed[9:])
+        target.write(seal(bytes(event), position))
         position += len(event)
 
 
@@ -97,9 +85,8 @@ def write_seekable(plain: BinaryIO, target: BinaryIO) -> None:
     while data := plain.read(4 << 20):
         frame = zstandard.ZstdCompressor(3).compress(data)
         target.write(frame)
-        entries.append(struct.pack("<II", len(frame), len(data)))
-    table = b"".join(entries) + struct.pack("<IBI", len(entries), 0, 0x8F92EAB1)
-    target.write(struct.pack("<II", 0x184D2A5E, len(table)) + table)
+        entries.append((len(frame), len(data)))
+    target.write(seek_table(entries))
 
 
 def _packed(pack: Callable[[BinaryIO], Any]) -> Callable[[BinaryIO, BinaryIO], None]:

@@ -122,7 +122,7 @@ def _whole(grammar: Grammar, type_: Type) -> int | None:
 
 
 def _number(grammar: Grammar, type_: Type, node: Node) -> str:
-    """NumPy's name of the type of a number, without its order; empty if a field is no number."""
+    """NumPy's type name of a numeric field, without byte order; empty for other fields."""
     if "size" in node or "contents" in node:
         return ""
     return (number_type(node.get("type"), node, _order(grammar, type_)) or "").lstrip("<>")

@@ -15,7 +15,7 @@ from tools.kernels.translate import Translator
 
 
 def main(machine: str, cpu: str, *options: str) -> None:
-    """Process tasks until there are no more."""
+    """Process the tasks that stdin lists, one a line."""
     translate = Translator(machine, cpu, is_checked="checked" in options)
     for line in sys.stdin:
         name, signature, entry, path = line.rstrip("\n").split("\t")

@@ -62,7 +62,7 @@ class Images:
     tables : list of Table or BinlogError
         The tables of the events, or the error that prevents decoding one.
     table_of : int64 array
-        Index of each event's table in `tables`; -1 if there is no table map.
+        Index of each event's table in `tables`; -1 if its table map is missing.
     """
 
     def __init__(self, block: Block, tables: Tables) -> None:

@@ -56,7 +56,7 @@ def locate(
         its program.
     images, partials
         For each program, the images of a row (1 before plus 2 after), and the length of the bitmap of partial
-        JSON columns in the after image, or -1 if there are no value options.
+        JSON columns in the after image; -1 if the event has no value options.
     limits, columns, sizes, prefixes
         Program `p` has the steps `limits[2p]` to `limits[2p + 1]` for the before image, and from there to
         `limits[2p + 2]` for the after image. A step has a column number, the length of the value, and the
