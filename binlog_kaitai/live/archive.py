@@ -37,6 +37,7 @@ from binlog_kaitai.live.state import (
     Place,
     State,
     context_of,
+    is_log,
     read_names,
     refuse_strangers,
     replace_file,
@@ -240,7 +241,7 @@ class Archive:
             # A killed process may have left logs that the index no longer lists.
             for path in self.folder.glob(f"{series_of(name)[1]}*"):
                 log = log_name(path.name)
-                if log.rpartition(".")[2].isdigit() and natural_key(log) < natural_key(name):
+                if is_log(log) and natural_key(log) < natural_key(name):
                     path.unlink()
 
     def cut(self) -> None:

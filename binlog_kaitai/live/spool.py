@@ -33,7 +33,7 @@ from binlog_kaitai.live.causes import PURGED
 from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch, pause_after
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone, open_log
-from binlog_kaitai.live.state import InUseError, Place, State, refuse_strangers, replace_file
+from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers, replace_file
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
 _KIND, _READERS, _LOCK = "spool.json", "readers", ".lock"
@@ -202,7 +202,7 @@ class Spool:
 
     def _first(self) -> str | None:
         """The name of the oldest log here."""
-        names = sorted((path.name for path in self.folder.iterdir() if _is_log(path.name)), key=natural_key)
+        names = sorted((path.name for path in self.folder.iterdir() if is_log(path.name)), key=natural_key)
         return names[0] if names else None
 
     def _session(self) -> Session:
@@ -354,11 +354,6 @@ def _needed(path: Path) -> str:
         path.unlink()
         return ""
     return path.read_text().strip()
-
-
-def _is_log(name: str) -> bool:
-    stem, _, number = name.rpartition(".")
-    return bool(stem) and number.isascii() and number.isdigit()
 
 
 def _report(what: str, facts: dict[str, Any]) -> None:

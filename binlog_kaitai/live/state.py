@@ -118,6 +118,12 @@ def read_names(folder: Path) -> list[str]:
     return []
 
 
+def is_log(name: str) -> bool:
+    """Whether a file of an archive is a log, by its name."""
+    stem, _, number = name.rpartition(".")
+    return bool(stem) and number.isascii() and number.isdigit()
+
+
 def replace_file(path: Path, text: str) -> None:
     """Replace a file atomically: afterwards, either the new or the old text is on disk."""
     draft = path.with_name(f".{path.name}.new")

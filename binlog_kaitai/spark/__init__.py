@@ -40,6 +40,7 @@ package, so it must be installed for their interpreter (docs/spark.md).
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,21 +56,14 @@ __all__ = ["latest", "read", "register", "write_parquet"]
 _NEEDED = 'PySpark 4.1 or newer is needed: pip install "binlog-kaitai[spark]"'
 
 
+#: The modules of functions that need PySpark: imported on demand, so that `register` can say how to install it.
+_HOME = {"latest": "state", "read": "frames", "write_parquet": "parquet"}
+
+
 def __getattr__(name: str) -> Any:
-    # PySpark is imported on demand, so that `register` can explain how to install it.
-    if name == "latest":
-        from binlog_kaitai.spark.state import latest
-
-        return latest
-    if name == "read":
-        from binlog_kaitai.spark.frames import read
-
-        return read
-    if name == "write_parquet":
-        from binlog_kaitai.spark.parquet import write_parquet
-
-        return write_parquet
-    raise AttributeError(name)
+    if name not in _HOME:
+        raise AttributeError(name)
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def register(spark: SparkSession) -> None:
