@@ -56,7 +56,7 @@ __all__ = ["latest", "read", "register", "write_parquet"]
 _NEEDED = 'PySpark 4.1 or newer is needed: pip install "binlog-kaitai[spark]"'
 
 
-#: The modules of functions that need PySpark: imported on demand, so that `register` can say how to install it.
+#: Modules of functions that need PySpark, imported on demand so that `register` can say how to get it.
 _HOME = {"latest": "state", "read": "frames", "write_parquet": "parquet"}
 
 
