@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.values.charsets.tables import NO_CHARACTER
 from tools.servers import Server
 
-TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "charsets" / "charsets.json"
+TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "values" / "charsets" / "charsets.json"
 NAMES = TARGET.with_name("collations.json")
 SERVERS = ("mysql-9.7", "mariadb-11.8")
 #: A run of consecutive characters of at least this length is written as its two ends.
