@@ -87,12 +87,15 @@ def _walked(block: Block, kind: int) -> list[str]:
 
 
 def _structures(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
-    """Range of the structures that the layout skips; empty if their meaning depends on other bytes."""
+    """Range of the structures that the layout skips; (None, 0 where absent) if they depend on other bytes.
+
+    An empty structure is not absent: its type may require bytes.
+    """
     body = block.body(kind)
     for field in body.layout.fields:
         if getattr(field, "is_structure", False) and not getattr(field, "walk", None):
             starts, lengths = body.ranges(field.path)
-            yield starts if field.path in ALONE else None, lengths
+            yield (starts, lengths) if field.path in ALONE else (None, starts)
 
 
 def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:

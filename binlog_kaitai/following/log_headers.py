@@ -106,7 +106,7 @@ def header_of(stream: BinaryIO, path: str) -> LogHeader | None:
             kinds = block.types.tolist()
             for row, kind in enumerate(kinds):
                 if kind in PREVIOUS_TYPES:
-                    previous = previous_gtids(block.event(row).body, kind)
+                    previous = previous_gtids(block.event(row))
             others = [row for row, kind in enumerate(kinds) if kind not in BETWEEN]
             if others:
                 first = block.fixed_header(others[0]).timestamp

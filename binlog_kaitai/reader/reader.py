@@ -279,9 +279,9 @@ class LogReader(AbstractContextManager["LogReader"]):
         event = self._take_in(name, frame, context)
         event.gtid = _step(transactions, event)
         yield event
+        yield from _read_pieces(event, context)
         if event.type_code == EventType.transaction_payload_event:
             yield from self._read_payload(event, context, transactions)
-        yield from _read_pieces(event, context)
 
     def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> Event:
         """Update the context with an event that precedes the start position."""

@@ -21,7 +21,7 @@ import struct
 from typing import Any, NamedTuple
 
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.values.charsets import BINARY, encoder_of
 from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.schema import Column
@@ -159,11 +159,11 @@ def double_sql(value: float, *_: Any) -> str:
 
     Raises
     ------
-    GrammarError
-        The value is NaN or infinite, which servers never store.
+    UsageError
+        The value is NaN or infinite. Servers store neither, but both decode.
     """
     if not math.isfinite(value):
-        raise GrammarError(f"SQL has no literal for {value}")
+        raise UsageError(f"SQL has no literal for {value}; exclude the table or the row")
     text = repr(value)
     return "-0e0" if text == "-0.0" else text.removesuffix(".0")
 

@@ -20,6 +20,7 @@ from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.rewrite import repair
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
+from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, case
 from tests.render.dump_ways import make_quick, make_slow, printed
 
@@ -162,7 +163,11 @@ def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: b
     assert [(one.position, one.event_type, one.field) for one in found] == [
         (event.position, event.type, "body.content.gtids")
     ]
-    for read in (lambda: bk.read_events(path).read_all(), lambda: logged_gtids(path)):
+    for read in (
+        lambda: bk.read_events(path).read_all(),
+        lambda: logged_gtids(path),
+        lambda: read_log_header(path),
+    ):
         with pytest.raises(bk.BinlogError) as caught:
             read()
         assert str(caught.value) == str(found[0])
@@ -174,3 +179,35 @@ def test_rows_whose_fractions_the_log_does_not_tell_are_not_called_damage(tmp_pa
     assert scan(Source.of_path(str(path)), is_thorough=True).damages == []
     _, error = printed(path, tmp_path, verbose=1)
     assert "may have fractional seconds; `rows` can tell" in error
+
+
+def test_an_empty_value_of_a_user_variable_is_damage(tmp_path: Path) -> None:
+    source = case("mariadb-10.11", "statement").logs[0]
+    event = next(
+        one for one in bk.open(source) if one.type == "USER_VAR_EVENT" and one.body.value_type.value == 1
+    )
+    leaf = next(one for one in dissect(event).leaves if one.path.endswith("len_value"))
+    layout, groups = events_of(source)
+    log = LogMaker(layout)
+    for raw in (raw for group in groups for raw in group):
+        is_chosen = raw == event.raw
+        log.add(raw[: leaf.offset] + bytes(4) + raw[leaf.offset + 4 :] if is_chosen else raw)
+    found = scan(Source.of_path(str(log.write(tmp_path / "binlog.000001"))), is_thorough=True).damages
+    assert [(one.position, one.field) for one in found] == [(event.position, "body.content.value.number")]
+
+
+def test_a_payload_between_pieces_is_the_same_damage_for_both_readers(tmp_path: Path) -> None:
+    """The payload cannot be decompressed, either."""
+    first, *_ = (one.raw for one in bk.open(in_pieces(3)) if one.type == "PARTIAL_ROW_DATA_EVENT")
+    source = case("mysql-9.7", "payloads").logs[0]
+    payload = next(one.raw for one in bk.open(source) if one.type == "TRANSACTION_PAYLOAD_EVENT")
+    layout, groups = events_of(source)
+    log = LogMaker(layout)
+    log.add_all([*groups[0], first, payload[: len(payload) // 2] + bytes(len(payload) - len(payload) // 2)])
+    path = log.write(tmp_path / "binlog.000001")
+    errors = []
+    for read in (bk.open, bk.read_events):
+        with pytest.raises(GrammarError, match="interrupts the pieces of a rows event") as caught:
+            list(read(path))
+        errors.append(str(caught.value))
+    assert errors[0] == errors[1]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.values import Dialect, sql_form
 from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.sql_text import geometry_sql, identifier, literal
@@ -78,7 +78,7 @@ def test_a_float_reads_back(value: float) -> None:
 
 
 def test_no_number_has_no_literal() -> None:
-    with pytest.raises(GrammarError, match="no literal for nan"):
+    with pytest.raises(UsageError, match="no literal for nan"):
         sql(Cell(ColumnType.double, "08"), struct.pack("<d", float("nan")))
 
 

@@ -13,7 +13,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.core.filters import ZeroDates
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, FramingError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.sources.source import resolve
 from tools.fuzz import values
@@ -84,6 +84,8 @@ def _splits(run: Run, view: str, whole: Outcome) -> None:
     path, size = str(run.path), run.chance.randrange(100, max(len(run.data), 101) + 100)
     with _small_windows(run):
         found = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
+    if whole.error is None and isinstance(found.error, FramingError) and found.value == whole.value:
+        return  # a log in use ends with an incomplete event; the next split proves that others follow it
     run.differ(f"diff-split-{view}", whole, found)
 
 

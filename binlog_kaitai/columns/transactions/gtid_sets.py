@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -19,21 +18,30 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Event types that contain the GTIDs before a log.
 PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
 
-def previous_gtids(body: Any, kind: int) -> GtidSet:
+def previous_gtids(event: Event) -> GtidSet:
     """The GTIDs before a log, from the event that contains them.
 
     MariaDB logs the last GTID of each server in each domain: the set has all numbers up to it.
+
+    Raises
+    ------
+    GrammarError
+        The event is damaged.
     """
-    if kind == EventType.previous_gtids_log_event:
-        return gtid_set(body.gtids)
+    try:
+        if event.parsed.event_type.value == EventType.previous_gtids_log_event:
+            return gtid_set(event.body.gtids)
+    except BinlogError as error:
+        raise event.locate(error) from error.__cause__
     found = GtidSet()
-    for gtid in body.gtids:
+    for gtid in event.body.gtids:
         found.add_range(f"{gtid.domain_id}-{gtid.server_id}", 1, gtid.sequence_number + 1)
     return found
 
@@ -91,8 +99,4 @@ def _add(found: GtidSet, block: Block, *, has_previous: bool) -> None:
             add_gtids(found, block, kind)
         elif kind in PREVIOUS_TYPES and has_previous:
             for row in block.rows_of(kind).tolist():
-                event = block.event(row)
-                try:
-                    found.update(previous_gtids(event.body, kind))
-                except BinlogError as error:
-                    raise event.locate(error) from error.__cause__
+                found.update(previous_gtids(block.event(row)))
