@@ -166,7 +166,7 @@ def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: b
     for read in (
         lambda: bk.read_events(path).read_all(),
         lambda: logged_gtids(path),
-        lambda: read_log_header(path),
+        lambda: read_log_header(str(path)),
     ):
         with pytest.raises(bk.BinlogError) as caught:
             read()
