@@ -113,8 +113,8 @@ def rebuild(stream: BinaryIO) -> Found | None:
         proven = (found for known in fitting for found in _proven(known, following))
         if (found := next(proven, None)) is not None:
             return found
-        if fitting:
-            return _likeliest(fitting, following)
+        if fitting and (found := _likeliest(fitting, following)) is not None:
+            return found
     return None
 
 
@@ -313,8 +313,8 @@ def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> It
             yield (*one, start)
 
 
-def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found:
-    """The event whose table, then whose other bytes, are closest to the damaged ones."""
+def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found | None:
+    """The event whose table, then other bytes, are closest to the damaged ones; None if no bytes are left."""
 
     def rank(draft: _Draft, data: bytes) -> tuple[bool, bool, int]:
         is_next = following.stated_begin in (None, len(MAGIC) + draft.size)
@@ -322,7 +322,9 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found:
         return is_next, text is not None and draft.known.matches(text), draft.likeness(data)
 
     drafts = [_Draft(known, following.is_checksummed) for known in fitting]
-    aligned = ((draft, data, end) for draft in drafts for data, end in draft.alignments(following))
+    aligned = [(draft, data, end) for draft in drafts for data, end in draft.alignments(following)]
+    if not aligned:
+        return None
     draft, data, end = max(aligned, key=lambda one: rank(one[0], one[1]))
     fields, doubtful = _guessed(draft, data, following)
     made = draft.summed(draft.completed(data, fields))

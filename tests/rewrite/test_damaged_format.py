@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 import binlog_kaitai as bk
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.known_formats import known_formats
 from binlog_kaitai.rewrite.log_headers import read_log_header
@@ -152,3 +153,16 @@ def test_a_first_event_that_cannot_be_read_is_named_where_it_stands(tmp_path: Pa
     damage = scan(Source.of_path(str(path))).damages[0]
     assert (error.value.position, error.value.event_type) == (len(MAGIC), "FORMAT_DESCRIPTION_EVENT")
     assert (damage.position, damage.event_type) == (error.value.position, error.value.event_type)
+
+
+def test_a_log_without_its_first_event_is_refused_by_name(tmp_path: Path) -> None:
+    """No byte of the format description is left, so nothing can be rebuilt from it."""
+    source = case("mariadb-11.8", "domains").logs[2]
+    second = bytearray(list(bk.open(source))[1].raw)
+    at = header_offset("next_position")
+    second[at : at + 4] = (1 << 16).to_bytes(4, "little")
+    second[-CHECKSUM_SIZE:] = zlib.crc32(second[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
+    log = tmp_path / "log"
+    log.write_bytes(MAGIC + second)
+    with pytest.raises(bk.BinlogError, match="--format-from"):
+        repair(Source.of_path(str(log)), str(tmp_path / "repaired"))
