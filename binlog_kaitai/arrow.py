@@ -1,6 +1,6 @@
-"""PyArrow, loaded at first use: that takes a tenth of a second, and small logs are often read without it.
+"""PyArrow, imported at first use: the import takes a tenth of a second, and small logs often need none of it.
 
-Modules import `pa`, `pc` and `pq` from here and use them as the modules they stand for.
+Other modules import `pa`, `pc` and `pq` from here instead of importing PyArrow.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _Deferred(ModuleType):
-    """A module that is loaded when one of its names is first asked for."""
+    """A module that is imported when one of its names is first used."""
 
     def __getattr__(self, name: str) -> Any:
         module = import_module(self.__name__)

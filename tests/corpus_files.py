@@ -185,11 +185,11 @@ def present_types() -> dict[int, str]:
         for event in _oracle(one.folder):
             present.setdefault(event.type_code, one.id)
     for one in special_cases("network"):
-        head = 3 if "semi_sync" in one.folder.name else 1
-        # The first packet answers the registration; the events come behind it.
+        header = 3 if "semi_sync" in one.folder.name else 1
+        # The first packet answers the registration; the events follow it.
         for packet in packets(one.folder / "server.bin")[1:]:
-            if packet.raw[0] == 0 and len(packet.raw) > head + 4:
-                present.setdefault(packet.raw[head + 4], one.id)
+            if packet.raw[0] == 0 and len(packet.raw) > header + 4:
+                present.setdefault(packet.raw[header + 4], one.id)
     return present
 
 

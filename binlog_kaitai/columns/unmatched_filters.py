@@ -28,7 +28,7 @@ from binlog_kaitai.errors import FilterWarning
 from binlog_kaitai.sources.source import Source
 
 #: Maximum number of existing names to remember, and to list in a warning.
-_MOST_KNOWN, _MOST_SAID = 10_000, 3
+_MOST_KNOWN, _MOST_SHOWN = 10_000, 3
 
 #: Event types of statements with a default database.
 _WITH_SCHEMA = (
@@ -181,24 +181,24 @@ class Unmatched:
     def _gtids_there(self) -> str:
         if not self._ranges:
             return "; the logs have no GTIDs"
-        said = []
-        for source, (low, high) in sorted(self._ranges.items())[:_MOST_SAID]:
+        shown = []
+        for source, (low, high) in sorted(self._ranges.items())[:_MOST_SHOWN]:
             dots = "-" if ":" in source or source.count("-") > 1 else ".."
             sign = ":" if dots == "-" else "-"
-            said.append(f"{source}{sign}{low}" + (f"{dots}{high}" if high > low else ""))
-        more = len(self._ranges) - len(said)
-        return f"; the logs have {', '.join(said)}" + (f" and those of {more} other sources" if more else "")
+            shown.append(f"{source}{sign}{low}" + (f"{dots}{high}" if high > low else ""))
+        more = len(self._ranges) - len(shown)
+        return f"; the logs have {', '.join(shown)}" + (f" and those of {more} other sources" if more else "")
 
 
 def _near(value: Any, known: set[Any]) -> list[str]:
     """Existing names similar to a value; then tables of the same database; then any."""
     if not isinstance(value, str):
-        return [str(one) for one in sorted(known)[:_MOST_SAID]]
+        return [str(one) for one in sorted(known)[:_MOST_SHOWN]]
     by_folded = {one.casefold(): one for one in sorted(known)}
-    near = [by_folded[one] for one in get_close_matches(value.casefold(), by_folded, _MOST_SAID)]
+    near = [by_folded[one] for one in get_close_matches(value.casefold(), by_folded, _MOST_SHOWN)]
     schema, dot, _ = value.rpartition(".")
     near += [one for one in sorted(known) if dot and one.startswith(schema + dot)]
-    return sorted(list(dict.fromkeys(near or sorted(known)))[:_MOST_SAID])
+    return sorted(list(dict.fromkeys(near or sorted(known)))[:_MOST_SHOWN])
 
 
 def _table_names(block: Block, limit: int) -> Iterator[str]:

@@ -45,12 +45,12 @@ def session_of(body: QueryBody) -> Session:
     variables = _variables(body)
     charset, modes = variables.get("charset"), variables.get("sql_mode")
     # Since 8.0, MySQL logs the storage engine's transaction only for DDL that changed something.
-    tells = "sql_require_primary_key" in variables or "default_table_encryption" in variables
+    is_recent = "sql_require_primary_key" in variables or "default_table_encryption" in variables
     return Session(
         body.thread_id,
         modes.modes if modes is not None else 0,
         charset_of_number(charset.server if charset is not None else None),
-        "ddl_xid" in variables or not tells,
+        "ddl_xid" in variables or not is_recent,
     )
 
 

@@ -155,9 +155,9 @@ def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
     if not len(rows):
         return
     body = block.gather(EventType.query_event, rows)
-    offsets = (*body.ranges("query"), *body.ranges("schema_name"))
+    ranges = (*body.ranges("query"), *body.ranges("schema_name"))
     for row, start, length, name_at, name_length in zip(
-        rows.tolist(), *(values.tolist() for values in offsets), strict=True
+        rows.tolist(), *(values.tolist() for values in ranges), strict=True
     ):
         schema = bytes(block.data[name_at : name_at + name_length])
         yield row, bytes(block.data[start : start + length]), schema.decode("utf-8", "surrogateescape")

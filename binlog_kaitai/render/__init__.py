@@ -1,1 +1,5 @@
-"""The text and JSON output of all commands."""
+"""The output of all commands: text, JSON, CSV, SQL scripts and HTML pages.
+
+Its folders are `dump` (the output of the servers' clients), `sql` (scripts) and `html` (pages); the modules
+here format everything else.
+"""

@@ -109,10 +109,10 @@ def _lines(explained: Explained, width: int | None, *, in_full: bool) -> Iterato
     for leaf in dissection.leaves:
         shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
         data, step = raw[leaf.offset : shown], columns.bytes_a_line
-        offsets = [
+        rows = [
             (str(start + leaf.offset + at), data[at : at + step].hex(" ")) for at in range(0, len(data), step)
         ]
-        yield from columns.lines(offsets, leaf)
+        yield from columns.lines(rows, leaf)
         if shown < leaf.end:
             yield columns.line("…", f"{leaf.end - shown} more bytes; --full shows them")
         for part in leaf.parts:
@@ -148,8 +148,8 @@ class _Columns(NamedTuple):
         hexes = f"{bytes_:<{_hex_width(self.bytes_a_line)}}"
         return f"{offset:>{self.offset}}  {hexes}  {field:<{self.field}}  {rest}".rstrip()
 
-    def lines(self, offsets: list[tuple[str, str]], leaf: Leaf) -> Iterator[str]:
-        """A leaf beside its bytes."""
+    def lines(self, rows: list[tuple[str, str]], leaf: Leaf) -> Iterator[str]:
+        """A leaf beside its bytes: `rows` has the offset and the bytes of each line."""
         value = printable(shown_value(leaf))
         if self.rest is None:
             fields, descriptions = [leaf.path], [f"{value:<{_VALUE_WIDTH}}  {leaf.meaning}"]
@@ -158,8 +158,8 @@ class _Columns(NamedTuple):
                 _wrapped(leaf.path, self.field),
                 _value_lines(value, leaf.meaning, self.rest),
             )
-        for place, field, rest in zip_longest(offsets, fields, descriptions):
-            offset, bytes_ = place or ("", "")
+        for row, field, rest in zip_longest(rows, fields, descriptions):
+            offset, bytes_ = row or ("", "")
             yield self.line(offset, bytes_, field or "", rest or "")
 
 

@@ -180,11 +180,11 @@ def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, in
         items = value if isinstance(value, list) else [value]
         if not where or not items or not all(hasattr(item, "_debug") for item in items):
             continue
-        offsets = where.get("arr") or [where]
+        ranges = where.get("arr") or [where]
         found: list[Leaf] = []
-        for index, (item, place) in enumerate(zip(items, offsets, strict=True)):
+        for index, (item, extent) in enumerate(zip(items, ranges, strict=True)):
             label = f"{prefix}{name}[{index}]." if isinstance(value, list) else f"{prefix}{name}."
-            found += _child(node, item, base, place["start"], label)
+            found += _child(node, item, base, extent["start"], label)
         if found and _is_gapless(found):
             start, end = found[0].offset, found[-1].end
             yield (start, end - start), found

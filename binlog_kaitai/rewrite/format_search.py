@@ -187,21 +187,21 @@ def _matches(known: KnownFormat, following: _Following) -> bool:
 
 def _size(known: KnownFormat) -> int:
     """Length of the event that contains the table, in bytes."""
-    return _offsets(known)["checksum"][1]
+    return _ranges(known)["checksum"][1]
 
 
 @cache
-def _offsets(known: KnownFormat) -> dict[str, tuple[int, int]]:
+def _ranges(known: KnownFormat) -> dict[str, tuple[int, int]]:
     """Start and end of the event's fields."""
-    offsets: dict[str, tuple[int, int]] = {}
+    ranges: dict[str, tuple[int, int]] = {}
     bounds = [*map(header_offset, Header._fields), header_length(4)]
     for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
-        offsets[name] = begin, end
+        ranges[name] = begin, end
     at = header_length(4)
     for field in LAYOUTS["format_description_event"].fields:
         given: Any = field
         size = given.size(0, {}) if hasattr(given, "size") else int(given.dtype[-1])
-        offsets[given.path] = at, at + size
+        ranges[given.path] = at, at + size
         at += size
     table = len(known.post_header_lengths)
     for name, size in (
@@ -209,9 +209,9 @@ def _offsets(known: KnownFormat) -> dict[str, tuple[int, int]]:
         ("checksum_algorithm", int(known.has_algorithm)),
         ("checksum", CHECKSUM_SIZE * known.has_algorithm),
     ):
-        offsets[name] = at, at + size
+        ranges[name] = at, at + size
         at += size
-    return offsets
+    return ranges
 
 
 class _Draft:
@@ -219,7 +219,7 @@ class _Draft:
 
     def __init__(self, known: KnownFormat, is_checksummed: bool) -> None:
         self.known = known
-        self.offsets = _offsets(known)
+        self.ranges = _ranges(known)
         self.size = _size(known)
         self._fixed = {
             "type_code": bytes([EventType.format_description_event]),
@@ -232,18 +232,18 @@ class _Draft:
         }
 
     def _number(self, name: str, value: int) -> bytes:
-        begin, end = self.offsets[name]
+        begin, end = self.ranges[name]
         return value.to_bytes(end - begin, "little")
 
     def field(self, data: bytes, name: str) -> bytes:
-        begin, end = self.offsets[name]
+        begin, end = self.ranges[name]
         return data[begin:end]
 
     def completed(self, data: bytes, fields: dict[str, bytes]) -> bytes:
         """The given bytes with all known fields filled in, except for the checksum."""
         made = bytearray(data)
         for name, value in (self._fixed | fields).items():
-            begin, end = self.offsets[name]
+            begin, end = self.ranges[name]
             made[begin:end] = value
         return bytes(made)
 
@@ -276,8 +276,8 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[Found]:
     if not known.has_algorithm:
         return
     draft = _Draft(known, following.is_checksummed)
-    ids = {frame.raw[slice(*draft.offsets["server_id"])] for frame in following.frames}
-    first = following.frames[0].raw[slice(*draft.offsets["timestamp"])]
+    ids = {frame.raw[slice(*draft.ranges["server_id"])] for frame in following.frames}
+    first = following.frames[0].raw[slice(*draft.ranges["timestamp"])]
     tried: set[tuple[bytes, ...]] = set()
     for data, end in draft.alignments(following):
         stored = data[-CHECKSUM_SIZE:]

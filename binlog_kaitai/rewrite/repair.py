@@ -46,7 +46,7 @@ from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources.source import MAGIC, Source
 
 #: If one of these events occurs, every transaction begins with a GTID event.
-_TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
+_HAVE_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
 
 #: Reasons for leaving out the events of a relay log, rows, and pieces of a rows event.
 _NO_FORMAT = "the format description of their server is lost"
@@ -265,7 +265,7 @@ class _Rebuild:
         if self._lacks_format and not self._keep_partial:
             self._take_outside(block, found)
             return
-        self._has_gtids |= not _TELL_GTIDS.isdisjoint(block.kinds)
+        self._has_gtids |= not _HAVE_GTIDS.isdisjoint(block.kinds)
         if self._is_adrift:
             if self._keep_partial:
                 first, reason = orphans(block), _PIECES

@@ -113,8 +113,8 @@ def _with_shifted(
             own = _event_at(stream, start, size, context)
             if before is None or (own is not None and _shift(own) == _shift(before)):
                 break  # the following header is where it should be
-            offsets = {_shift(one) for one in (after, before) if one is not None}
-            if after is None or None in offsets or len(offsets) == 1:
+            shifts = {_shift(one) for one in (after, before) if one is not None}
+            if after is None or None in shifts or len(shifts) == 1:
                 reason = "it may be damaged, like what follows it: the log has no checksums"
                 doubtful.append(Doubtful(before.position, len(before.raw), reason))
                 break

@@ -62,7 +62,7 @@ class EventStream(Layer):
         super().__init__(raw)
         self._head = head
         self._cipher = cipher
-        self._marks = [len(head)]  # known event offsets, at intervals
+        self._known_offsets = [len(head)]  # known event offsets, at intervals
         self._next = len(head)  # offset to decrypt next
         self._rest = peeked  # bytes read from there
         self._open: _Open | None = None
@@ -87,7 +87,7 @@ class EventStream(Layer):
         """Go to the start of an event at or before an offset."""
         if not self.seekable():
             raise io.UnsupportedOperation("the stream cannot seek")
-        begin = self._marks[bisect_right(self._marks, position) - 1]
+        begin = self._known_offsets[bisect_right(self._known_offsets, position) - 1]
         if position - begin > _NEAR:
             for back in _SEARCHED_BACK:
                 if position - back <= begin:
@@ -127,8 +127,8 @@ class EventStream(Layer):
             self._cipher.decrypt(plain, base, starts, sizes)
             count = self._count_credible(plain, base, starts, sizes)
             if count:
-                if base > self._marks[-1] + _NEAR:
-                    insort(self._marks, base)
+                if base > self._known_offsets[-1] + _NEAR:
+                    insort(self._known_offsets, base)
                 return memoryview(plain)[: int(starts[count - 1] + sizes[count - 1])]
         if len(data) < HEAD:
             # An incomplete header cannot be decrypted, so fewer bytes than a header are returned.

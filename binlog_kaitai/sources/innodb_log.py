@@ -98,8 +98,8 @@ def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
     return copy
 
 
-class _Mark(NamedTuple):
-    """A place where reading can begin: offsets in the log that is made, and in the file.
+class _Start(NamedTuple):
+    """A position where reading can begin: offsets in the log that is made, and in the file.
 
     A record that began before may go on there; it is left out.
     """
@@ -122,10 +122,10 @@ class InnodbStream(Layer):
         super().__init__(own.raw)
         self._series = series
         self._chunk = memoryview(_START)
-        self._marks = [_Mark(len(_START), own.page_size, may_go_on=True)]
+        self._starts = [_Start(len(_START), own.page_size, may_go_on=True)]
         self._damages: dict[int, BinlogError] = {}  # by the offset that cannot be read
         self._size: int | None = None
-        self._begin_at(self._marks[0])
+        self._begin_at(self._starts[0])
 
     def seekable(self) -> bool:
         return True
@@ -145,11 +145,11 @@ class InnodbStream(Layer):
         except DamagedError:
             return self._size is None or position < self._size
 
-    def _begin_at(self, mark: _Mark) -> None:
-        self._next = mark.made
-        self._group = mark
-        self._cursor = Cursor(self._series, Place(self._series.own, mark.offset))
-        self._pieces = groups(self._series, self._cursor, may_go_on=mark.may_go_on)
+    def _begin_at(self, start: _Start) -> None:
+        self._next = start.made
+        self._group = start
+        self._cursor = Cursor(self._series, Place(self._series.own, start.offset))
+        self._pieces = groups(self._series, self._cursor, may_go_on=start.may_go_on)
         self._damage: BinlogError | None = None  # of the next byte
 
     def _load(self, position: int) -> tuple[int, memoryview]:
@@ -161,9 +161,9 @@ class InnodbStream(Layer):
             if self._size in self._damages:
                 raise self._damages[self._size]
             return self._size, memoryview(b"")
-        mark = self._marks[bisect_right(self._marks, position, key=lambda one: one.made) - 1]
-        if position < self._next or self._next < mark.made:
-            self._begin_at(mark)
+        start = self._starts[bisect_right(self._starts, position, key=lambda one: one.made) - 1]
+        if position < self._next or self._next < start.made:
+            self._begin_at(start)
         while True:
             begin, data = self._next, self._join()
             self._next += len(data)
@@ -185,10 +185,10 @@ class InnodbStream(Layer):
         self._cursor.pass_damage()
         is_own = self._cursor.file == self._series.own
         offset = self._cursor.offset if is_own else self._raw.seek(0, io.SEEK_END)
-        mark = _Mark(self._next + 1, offset, may_go_on=True)
-        if mark.made > self._marks[-1].made:
-            self._marks.append(mark)
-        self._begin_at(mark)
+        start = _Start(self._next + 1, offset, may_go_on=True)
+        if start.made > self._starts[-1].made:
+            self._starts.append(start)
+        self._begin_at(start)
 
     def _last_event(self) -> int:
         """Where the event begins that is cut off at the next offset; that offset, if none is."""
@@ -211,9 +211,9 @@ class InnodbStream(Layer):
         try:
             for place, piece in self._pieces:
                 if place is not None:
-                    self._group = _Mark(self._next + size, place)
-                    if self._group.made >= self._marks[-1].made + _STEP:
-                        self._marks.append(self._group)
+                    self._group = _Start(self._next + size, place)
+                    if self._group.made >= self._starts[-1].made + _STEP:
+                        self._starts.append(self._group)
                 parts.append(piece)
                 size += len(piece)
                 if size >= _CHUNK:

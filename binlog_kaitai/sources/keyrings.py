@@ -57,7 +57,7 @@ def _of_plugin(data: bytes, path: str) -> Entries:
     try:
         found = parse_structure(KeyringFile, data)
     except BinlogError:
-        raise SourceError("a keyring of keyring_file, but damaged", file=path) from None
+        raise SourceError("the keyring of keyring_file is damaged", file=path) from None
     return [(one.key_id, _deobfuscated(one.obfuscated_key)) for one in found.entries or []]
 
 

@@ -69,9 +69,9 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
     raw
         A log, after `start`.
     """
-    head, begin = _read_begin(raw, start)
+    header, begin = _read_begin(raw, start)
     if begin is None:
-        return None, head
+        return None, header
     from binlog_kaitai.sources.event_cipher import EventCipher
     from binlog_kaitai.sources.event_stream import EventStream
 
@@ -79,7 +79,7 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
     try:
         candidates = find_keys(keys, *begin.key_ids)
         if not candidates:
-            return None, head
+            return None, header
         peeked = read_up_to(raw, LEAST_CHUNK)
         for key in candidates:
             cipher = EventCipher(
@@ -88,15 +88,15 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
                 is_percona=begin.is_percona,
                 is_checksummed=begin.layout.is_checksummed,
             )
-            if cipher.is_right_for(peeked, len(head)):
-                return cast(BinaryIO, EventStream(raw, _as_sent(head, begin), peeked, cipher)), head
-        if _wrong_checksum(head, begin):
-            return None, head + peeked  # START_ENCRYPTION is damaged, which the reader reports
+            if cipher.is_right_for(peeked, len(header)):
+                return cast(BinaryIO, EventStream(raw, _as_sent(header, begin), peeked, cipher)), header
+        if _wrong_checksum(header, begin):
+            return None, header + peeked  # START_ENCRYPTION is damaged, which the reader reports
         reason = f"the log is encrypted, and the key given for {begin.key_ids[0]!r} does not decrypt it"
-        error: BinlogError = EncryptedError(reason, position=len(head))
+        error: BinlogError = EncryptedError(reason, position=len(header))
     except BinlogError as caught:
         error = caught
-    return cast(BinaryIO, Refused(raw, error)), head
+    return cast(BinaryIO, Refused(raw, error)), header
 
 
 def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
@@ -131,20 +131,20 @@ def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
     return data, Begin(ids, content.nonce, is_of_percona(server), context.layout, event)
 
 
-def _wrong_checksum(head: bytes, begin: Begin) -> int:
+def _wrong_checksum(header: bytes, begin: Begin) -> int:
     """XOR of the stored and the correct checksum of START_ENCRYPTION; 0 if it is correct or absent."""
     if not begin.layout.is_checksummed:
         return 0
-    stored = int.from_bytes(head[-CHECKSUM_SIZE:], "little")
-    return stored ^ crc32(head[begin.event : -CHECKSUM_SIZE])
+    stored = int.from_bytes(header[-CHECKSUM_SIZE:], "little")
+    return stored ^ crc32(header[begin.event : -CHECKSUM_SIZE])
 
 
-def _as_sent(head: bytes, begin: Begin) -> bytes:
+def _as_sent(header: bytes, begin: Begin) -> bytes:
     """The start of the log as a server sends it; a wrong checksum stays wrong."""
-    sent, at = bytearray(head), begin.event + _FLAGS
+    sent, at = bytearray(header), begin.event + _FLAGS
     flags = int.from_bytes(sent[at : at + _FLAGS_WIDTH], "little") | masks.EventHeader.IS_IGNORABLE
     sent[at : at + _FLAGS_WIDTH] = flags.to_bytes(_FLAGS_WIDTH, "little")
     if begin.layout.is_checksummed:
-        checksum = crc32(sent[begin.event : -CHECKSUM_SIZE]) ^ _wrong_checksum(head, begin)
+        checksum = crc32(sent[begin.event : -CHECKSUM_SIZE]) ^ _wrong_checksum(header, begin)
         sent[-CHECKSUM_SIZE:] = checksum.to_bytes(CHECKSUM_SIZE, "little")
     return bytes(sent)

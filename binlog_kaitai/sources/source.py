@@ -340,10 +340,10 @@ def read_index(path: str) -> list[str]:
 
 
 def _locate(entry: str, folder: str) -> str:
-    offsets = [entry] if os.path.isabs(entry) else [os.path.join(folder, entry)]
-    offsets.append(os.path.join(folder, os.path.basename(entry)))
-    found = (place + suffix for suffix in ("", *SUFFIXES) for place in offsets)
-    return next(filter(os.path.isfile, found), offsets[-1])
+    paths = [entry] if os.path.isabs(entry) else [os.path.join(folder, entry)]
+    paths.append(os.path.join(folder, os.path.basename(entry)))
+    found = (path + suffix for suffix in ("", *SUFFIXES) for path in paths)
+    return next(filter(os.path.isfile, found), paths[-1])
 
 
 def natural_key(path: str) -> list[tuple[int, int, str]]:

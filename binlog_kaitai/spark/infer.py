@@ -45,7 +45,7 @@ def table_columns(options: ReadOptions) -> pa.Schema:
         They cannot be found without reading more; the message says what to do.
     """
     columns = merged_schema(_tables(options), options.zero_dates)
-    return columns.append(ABSENT_FIELD) if options.tells_absent else columns
+    return columns.append(ABSENT_FIELD) if options.lists_absent else columns
 
 
 def _tables(options: ReadOptions) -> list[Table]:

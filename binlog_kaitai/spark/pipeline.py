@@ -134,7 +134,7 @@ class _LakeReader(FollowingReader):
         from binlog_kaitai.following.spans import definitions_in, split_of
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_around, write_damage
-        from binlog_kaitai.spark.split_rows import tell_dropped
+        from binlog_kaitai.spark.split_rows import report_dropped
 
         job, split = self._job, split_of(span)
         written, damages = write_around(
@@ -150,7 +150,7 @@ class _LakeReader(FollowingReader):
         if damages and job.following.mode == "PERMISSIVE":
             written.files |= write_damage(damages, split, staging)
         elif damages:
-            tell_dropped(damages, split)
+            report_dropped(damages, split)
         yield written
 
 

@@ -121,7 +121,7 @@ class ReadOptions:
         Search the logs before a split for definitions.
     infers : bool
         Read all logs to find the columns of a table.
-    tells_absent : bool
+    lists_absent : bool
         In the view `TABLE`, add a column with the names of the columns missing from an image.
     zero_dates : str
         One of `ZERO_DATES`.
@@ -144,7 +144,7 @@ class ReadOptions:
     ddl: str | None = None
     scan_ddl: bool = True
     infers: bool = False
-    tells_absent: bool = False
+    lists_absent: bool = False
     zero_dates: str = "null"
     where: Where | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
@@ -185,7 +185,7 @@ class ReadOptions:
             ddl=_ddl(texts.get("ddl")),
             scan_ddl=parse_bool("scanDdl", texts.get("scanDdl", "true")),
             infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
-            tells_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
+            lists_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
             zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
             where=_where(texts.get("where"), view),
             filters=filters,

@@ -4,9 +4,9 @@ Assumptions
 -----------
 1. A log has no GTID that its own first events list as earlier. In MariaDB, ``gtid_strict_mode`` ensures this.
 2. Times of events lie between the opening and the closing of their log, give or take `SLACK`, for clocks that
-   were set back, long transactions, and sources of a replica that lag behind.
+   were set back, long transactions, and sources of a replica that lag.
 
-Logs may come from several servers: a log is used to judge another one only if it provably follows it, see
+Logs may come from several servers: a log is used to skip another one only if it provably follows it, see
 `_follows`. A log whose first events give no information is read, and so is each relay log.
 """
 

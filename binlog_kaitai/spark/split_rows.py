@@ -16,7 +16,7 @@ from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import conform
 
 #: The columns of a damage row that locate the damage.
-_PLACE = {"file": "file", "_file": "file", "position": "from", "_position": "from"}
+_DAMAGE_FIELDS = {"file": "file", "_file": "file", "position": "from", "_position": "from"}
 
 
 def rows_of(
@@ -61,7 +61,7 @@ def arrow_rows_of(
         else:
             yield item
     if dropped:
-        tell_dropped(dropped, split)
+        report_dropped(dropped, split)
 
 
 def _view_and_arguments(earlier: Sequence[LogFile], options: ReadOptions) -> tuple[str, dict[str, Any]]:
@@ -98,7 +98,7 @@ def rows_around(
         else:
             dropped.append(item)
     if dropped:
-        tell_dropped(dropped, split)
+        report_dropped(dropped, split)
 
 
 def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
@@ -109,19 +109,19 @@ def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
 
 def _row_of(damage: Gap, split: Split, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
     stop = damage.stop_in(split.file.size)
-    place = {"file": split.file.path, "from": damage.start, "to": stop, "reason": damage.error.reason}
-    row = {name: place[key] for name, key in _PLACE.items() if name in target.names}
+    found = {"file": split.file.path, "from": damage.start, "to": stop, "reason": damage.error.reason}
+    row = {name: found[key] for name, key in _DAMAGE_FIELDS.items() if name in target.names}
     if options.corrupt_column in target.names:
-        row[options.corrupt_column] = json.dumps(place, ensure_ascii=False)
+        row[options.corrupt_column] = json.dumps(found, ensure_ascii=False)
     return pa.RecordBatch.from_pylist([row], schema=target)
 
 
-def tell_dropped(dropped: Sequence[Gap], split: Split) -> None:
+def report_dropped(dropped: Sequence[Gap], split: Split) -> None:
     """Report dropped damage on the worker's stderr, where Spark shows the output of tasks."""
     size = sum(one.stop_in(split.file.size) - one.start for one in dropped)
-    offsets = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
+    positions = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
     print(
         f"binlog-kaitai: {split.file.path}: dropped {len(dropped)} damaged ranges, {size} bytes, "
-        f"at {offsets}",
+        f"at {positions}",
         file=sys.stderr,
     )

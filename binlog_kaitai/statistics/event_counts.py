@@ -249,8 +249,8 @@ _NAMED = (
 
 
 def _texts(block: Block, starts: Any, lengths: Any) -> list[str | None]:
-    offsets = zip(starts.tolist(), lengths.tolist(), strict=True)
+    ranges = zip(starts.tolist(), lengths.tolist(), strict=True)
     return [
         bytes(block.data[start : start + length]).decode("utf-8", "surrogateescape")
-        for start, length in offsets
+        for start, length in ranges
     ]

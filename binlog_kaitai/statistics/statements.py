@@ -86,7 +86,7 @@ def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
             names.append(kind_of(_by_reader(block, int(block.rows_of(kind)[chosen[index]]))))
             continue
         text = bytes(block.data[int(starts[index]) : int(starts[index] + min(lengths[index], _BEGINNING))])
-        names.append(kind_of(text) if _tells(text[:_PREFIX]) or len(text) <= _PREFIX else "")
+        names.append(kind_of(text) if _shows_kind(text[:_PREFIX]) or len(text) <= _PREFIX else "")
     found = [names[number] for number in which.tolist()] if "" in names else None
     if found is None:
         return _joined(names, which)
@@ -98,7 +98,7 @@ def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
 
 
 @lru_cache(1 << 12)
-def _tells(prefix: bytes) -> bool:
+def _shows_kind(prefix: bytes) -> bool:
     """Whether a prefix is enough to classify all statements that begin with it."""
     words = first_words(prefix)
     if words is None or prefix[:1] in b" \t\n/#-" or b"  " in prefix:

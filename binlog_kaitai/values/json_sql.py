@@ -36,16 +36,16 @@ def document_sql(document: JsonBinary) -> str:
         As `document_text` does.
     """
     text = document_text(document)  # reports errors; terminates on any input
-    offsets = list(_offsets(document.type, document.content.content, "$"))
-    if not offsets:
+    paths = list(_paths(document.type, document.content.content, "$"))
+    if not paths:
         return literal(text)
-    if offsets[0][0] == "$":
-        return f"CAST({offsets[0][1]} AS JSON)"
-    arguments = ", ".join(f"{literal(path)}, {value}" for path, value in offsets)
+    if paths[0][0] == "$":
+        return f"CAST({paths[0][1]} AS JSON)"
+    arguments = ", ".join(f"{literal(path)}, {value}" for path, value in paths)
     return f"JSON_SET(CAST({literal(text)} AS JSON), {arguments})"
 
 
-def _offsets(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
+def _paths(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
     """Paths of the values that JSON text cannot express, and SQL expressions for them."""
     if kind in OBJECTS:
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
@@ -59,7 +59,7 @@ def _offsets(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _element(entry: Any, path: str) -> Iterator[tuple[str, str]]:
     if not entry.is_inlined:
-        yield from _offsets(entry.type, entry.value.content, path)
+        yield from _paths(entry.type, entry.value.content, path)
 
 
 def _cast(content: Any) -> str | None:

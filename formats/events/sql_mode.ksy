@@ -5,8 +5,8 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on mean other things
-  in MySQL than in MariaDB. Since 5.0.
+  The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on have
+  other meanings in MySQL than in MariaDB. Since 5.0.
 doc-ref:
   - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/system_variables.h MODE_REAL_AS_FLOAT and so on
   - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/sql_class.h MODE_REAL_AS_FLOAT and so on
@@ -40,7 +40,7 @@ instances:
   is_ignore_space:
     -orig-id: MODE_IGNORE_SPACE
     value: (modes_low & 0x8) != 0
-    doc: Spaces may stand between a function and its parenthesis.
+    doc: Spaces are permitted between the name of a function and its parenthesis.
   is_ignore_bad_table_options:
     -orig-id: MODE_IGNORE_BAD_TABLE_OPTIONS
     value: (modes_low & 0x10) != 0
@@ -48,7 +48,7 @@ instances:
   is_only_full_group_by:
     -orig-id: MODE_ONLY_FULL_GROUP_BY
     value: (modes_low & 0x20) != 0
-    doc: A SELECT lists no column that GROUP BY leaves open.
+    doc: A SELECT may list only columns that GROUP BY determines.
   is_no_unsigned_subtraction:
     -orig-id: MODE_NO_UNSIGNED_SUBTRACTION
     value: (modes_low & 0x40) != 0
@@ -104,7 +104,7 @@ instances:
   is_no_auto_value_on_zero:
     -orig-id: MODE_NO_AUTO_VALUE_ON_ZERO
     value: (modes_low & 0x80000) != 0
-    doc: '0 is a value of an AUTO_INCREMENT column, and asks for no new one.'
+    doc: '0 in an AUTO_INCREMENT column is stored, and does not generate a number.'
   is_no_backslash_escapes:
     -orig-id: MODE_NO_BACKSLASH_ESCAPES
     value: (modes_low & 0x100000) != 0
@@ -156,7 +156,7 @@ instances:
   is_time_truncate_fractional:
     -orig-id: MODE_TIME_TRUNCATE_FRACTIONAL
     value: (modes_high & 0x1) != 0
-    doc: 'MySQL: fractions of a second are cut, not rounded. Since 8.0.'
+    doc: 'MySQL: fractions of a second are truncated, not rounded. Since 8.0.'
   is_empty_string_is_null:
     -orig-id: MODE_EMPTY_STRING_IS_NULL
     value: (modes_high & 0x1) != 0
@@ -172,4 +172,4 @@ instances:
   is_time_round_fractional:
     -orig-id: MODE_TIME_ROUND_FRACTIONAL
     value: (modes_high & 0x4) != 0
-    doc: 'MariaDB: fractions of a second are rounded, not cut. Since 10.4.'
+    doc: 'MariaDB: fractions of a second are rounded, not truncated. Since 10.4.'

@@ -5,8 +5,8 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: |
-  What a replica sends to its source when it has an event that wants it, and all before it, safe
-  in its relay log. The whole message, without the header of its packet.
+  Sent by a replica to its source when an event that requests it, and all events before it, have been flushed
+  to the relay log. This is the whole message, without the header of its packet.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync_replica.cc ReplSemiSyncReplica::slaveReply
 -webide-representation: '{file_name}:{position:dec}'
 seq:
@@ -17,7 +17,7 @@ seq:
   - id: position
     -orig-id: REPLY_BINLOG_POS
     type: u8
-    doc: The event's end in the source's log, as an offset.
+    doc: Position of the end of the event in the source's log.
   - id: file_name
     -orig-id: REPLY_BINLOG_NAME
     type: str

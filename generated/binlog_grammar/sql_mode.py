@@ -10,8 +10,8 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class SqlMode(KaitaiStruct):
-    """The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on mean other things
-    in MySQL than in MariaDB. Since 5.0.
+    """The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on have
+    other meanings in MySQL than in MariaDB. Since 5.0.
 
     .. seealso::
        MODE_REAL_AS_FLOAT and so on - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/system_variables.h
@@ -108,7 +108,7 @@ class SqlMode(KaitaiStruct):
 
     @property
     def is_ignore_space(self):
-        """Spaces may stand between a function and its parenthesis."""
+        """Spaces are permitted between the name of a function and its parenthesis."""
         if hasattr(self, '_m_is_ignore_space'):
             return self._m_is_ignore_space
 
@@ -171,7 +171,7 @@ class SqlMode(KaitaiStruct):
 
     @property
     def is_no_auto_value_on_zero(self):
-        """0 is a value of an AUTO_INCREMENT column, and asks for no new one."""
+        """0 in an AUTO_INCREMENT column is stored, and does not generate a number."""
         if hasattr(self, '_m_is_no_auto_value_on_zero'):
             return self._m_is_no_auto_value_on_zero
 
@@ -261,7 +261,7 @@ class SqlMode(KaitaiStruct):
 
     @property
     def is_only_full_group_by(self):
-        """A SELECT lists no column that GROUP BY leaves open."""
+        """A SELECT may list only columns that GROUP BY determines."""
         if hasattr(self, '_m_is_only_full_group_by'):
             return self._m_is_only_full_group_by
 
@@ -342,7 +342,7 @@ class SqlMode(KaitaiStruct):
 
     @property
     def is_time_round_fractional(self):
-        """MariaDB: fractions of a second are rounded, not cut. Since 10.4."""
+        """MariaDB: fractions of a second are rounded, not truncated. Since 10.4."""
         if hasattr(self, '_m_is_time_round_fractional'):
             return self._m_is_time_round_fractional
 
@@ -351,7 +351,7 @@ class SqlMode(KaitaiStruct):
 
     @property
     def is_time_truncate_fractional(self):
-        """MySQL: fractions of a second are cut, not rounded. Since 8.0."""
+        """MySQL: fractions of a second are truncated, not rounded. Since 8.0."""
         if hasattr(self, '_m_is_time_truncate_fractional'):
             return self._m_is_time_truncate_fractional
 

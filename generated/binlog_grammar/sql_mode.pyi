@@ -5,8 +5,8 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class SqlMode(KaitaiStruct):
-    """The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on mean other things
-    in MySQL than in MariaDB. Since 5.0.
+    """The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on have
+    other meanings in MySQL than in MariaDB. Since 5.0.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/system_variables.h MODE_REAL_AS_FLOAT and so on; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/sql_class.h MODE_REAL_AS_FLOAT and so on
     """
@@ -47,7 +47,7 @@ class SqlMode(KaitaiStruct):
         """
     @property
     def is_ignore_space(self) -> bool:
-        """Spaces may stand between a function and its parenthesis.
+        """Spaces are permitted between the name of a function and its parenthesis.
 
         The server's name: MODE_IGNORE_SPACE
         """
@@ -59,7 +59,7 @@ class SqlMode(KaitaiStruct):
         """
     @property
     def is_only_full_group_by(self) -> bool:
-        """A SELECT lists no column that GROUP BY leaves open.
+        """A SELECT may list only columns that GROUP BY determines.
 
         The server's name: MODE_ONLY_FULL_GROUP_BY
         """
@@ -143,7 +143,7 @@ class SqlMode(KaitaiStruct):
         """
     @property
     def is_no_auto_value_on_zero(self) -> bool:
-        """0 is a value of an AUTO_INCREMENT column, and asks for no new one.
+        """0 in an AUTO_INCREMENT column is stored, and does not generate a number.
 
         The server's name: MODE_NO_AUTO_VALUE_ON_ZERO
         """
@@ -221,7 +221,7 @@ class SqlMode(KaitaiStruct):
         """
     @property
     def is_time_truncate_fractional(self) -> bool:
-        """MySQL: fractions of a second are cut, not rounded. Since 8.0.
+        """MySQL: fractions of a second are truncated, not rounded. Since 8.0.
 
         The server's name: MODE_TIME_TRUNCATE_FRACTIONAL
         """
@@ -245,7 +245,7 @@ class SqlMode(KaitaiStruct):
         """
     @property
     def is_time_round_fractional(self) -> bool:
-        """MariaDB: fractions of a second are rounded, not cut. Since 10.4.
+        """MariaDB: fractions of a second are rounded, not truncated. Since 10.4.
 
         The server's name: MODE_TIME_ROUND_FRACTIONAL
         """

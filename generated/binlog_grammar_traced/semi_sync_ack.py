@@ -11,8 +11,8 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class SemiSyncAck(KaitaiStruct):
-    """What a replica sends to its source when it has an event that wants it, and all before it, safe
-    in its relay log. The whole message, without the header of its packet.
+    """Sent by a replica to its source when an event that requests it, and all events before it, have been flushed
+    to the relay log. This is the whole message, without the header of its packet.
 
     .. seealso::
        ReplSemiSyncReplica::slaveReply - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync_replica.cc

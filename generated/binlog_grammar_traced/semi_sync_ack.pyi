@@ -5,8 +5,8 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class SemiSyncAck(KaitaiStruct):
-    """What a replica sends to its source when it has an event that wants it, and all before it, safe
-    in its relay log. The whole message, without the header of its packet.
+    """Sent by a replica to its source when an event that requests it, and all events before it, have been flushed
+    to the relay log. This is the whole message, without the header of its packet.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync_replica.cc ReplSemiSyncReplica::slaveReply
     """
@@ -16,7 +16,7 @@ class SemiSyncAck(KaitaiStruct):
     The server's name: kPacketMagicNum
     """
     position: int
-    """The event's end in the source's log, as an offset.
+    """Position of the end of the event in the source's log.
 
     The server's name: REPLY_BINLOG_POS
     """

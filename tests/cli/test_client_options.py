@@ -61,7 +61,7 @@ def test_short_names_are_those_of_the_clients(short: str) -> None:
     assert SHORT[short] in found.opts
 
 
-def test_nothing_is_said_twice() -> None:
+def test_nothing_is_reported_twice() -> None:
     assert len({*TAKEN, *WITHOUT_EFFECT, *REFUSED}) == len(TAKEN) + len(WITHOUT_EFFECT) + len(REFUSED)
     assert set(SHORT.values()) <= {*TAKEN, *WITHOUT_EFFECT, *REFUSED}
 
@@ -129,7 +129,7 @@ def test_a_log_in_use_is_refused_on_demand(capfdbinary: pytest.CaptureFixture[by
     assert b"# at 4\n" not in text
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     line = [sys.executable, "-m", "binlog_kaitai", "dump", "-V"]
     done = subprocess.run(line, capture_output=True, check=True, text=True)
     assert done.stdout.startswith("binlog-kaitai dump, version ")

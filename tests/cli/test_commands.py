@@ -178,7 +178,7 @@ def test_verify_says_what_is_fine(run: Run) -> None:
     assert reports[1]["previous_gtids"] == reports[0]["gtids"]
 
 
-def test_verify_tells_what_a_missing_log_held(run: Run) -> None:
+def test_verify_reports_what_a_missing_log_contained(run: Run) -> None:
     first, _, third = ROTATE.logs[:3]
     done = run("verify", "--format", "json", first, third)
     assert done.returncode == 0
@@ -195,14 +195,14 @@ def test_an_encrypted_log_is_not_called_damaged(run: Run) -> None:
     assert "DAMAGED" not in done.stdout
 
 
-def test_output_that_cannot_be_written_is_said(run: Run) -> None:
+def test_output_that_cannot_be_written_is_reported(run: Run) -> None:
     tool = f"{sys.executable} -m binlog_kaitai events {ROTATE.logs[0]} > /dev/full"
     done = subprocess.run(["bash", "-c", tool], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr == "binlog-kaitai: stdout: cannot write: No space left on device\n"
 
 
-def test_memory_that_does_not_suffice_is_said(
+def test_insufficient_memory_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*arguments: object, **options: object) -> None:
@@ -235,7 +235,7 @@ def test_verify_exits_1_and_names_each_damage(run: Run, folder: Case) -> None:
     assert "damage: position" in done.stdout
 
 
-def test_a_file_in_use_is_fine_and_said_to_be(run: Run) -> None:
+def test_a_file_in_use_is_valid_and_reported_as_such(run: Run) -> None:
     log = next(one for one in special_cases("damaged") if "in_use_cut_in_body" in one.folder.name).logs[0]
     assert run("verify", log).returncode == 0
     done = run("events", log)

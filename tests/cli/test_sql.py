@@ -18,7 +18,7 @@ def test_all_that_was_chosen_is_there(run: Run) -> None:
     assert done.stdout.count("DELETE") == 1
 
 
-def test_what_is_left_out_is_said_and_exits_with_3(run: Run) -> None:
+def test_what_is_left_out_is_reported_and_exits_with_3(run: Run) -> None:
     done = run("sql", "--undo", MIXED)
     assert done.returncode == 3
     assert "warning: " in done.stderr

@@ -55,7 +55,7 @@ def test_the_table_shows_totals_a_chart_and_parts(run: Run) -> None:
     assert "\x1b" not in text
 
 
-def test_damage_is_told_after_what_was_counted(run: Run, tmp_path: Path) -> None:
+def test_damage_is_reported_after_what_was_counted(run: Run, tmp_path: Path) -> None:
     data = bytearray(MIXED.read_bytes())
     data[-40] ^= 0xFF
     (tmp_path / "log").write_bytes(data)

@@ -19,7 +19,7 @@ TOOL = [sys.executable, "-m", "binlog_kaitai"]
 READING = ["dump", "events", "explain", "rows", "sql", "stats", "verify"]
 WRITING = ["export", "repair", "slice"]
 
-#: Switches a colour of the text or behind it on.
+#: Switches on a colour of the text or of its background.
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7])[0-9;]*m")
 
 
@@ -39,7 +39,7 @@ def on_terminal(*arguments: object, **changes: str) -> bytes:
     while True:
         try:
             part = os.read(mother, 1 << 16)
-        except OSError:  # how Linux tells that nobody has the other side open
+        except OSError:  # how Linux reports that the other end is closed
             break
         if not part:
             break

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on this machine, and the packages that docs/spark.md tells users to install."""
+"""A standalone Spark cluster on this machine, and the packages that docs/spark.md names."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_dates_that_no_calendar_has(zero_dates: ZeroDates) -> None:
     assert any(isinstance(value, date) for value in values) == (zero_dates == "null") or zero_dates == "text"
 
 
-def test_wrong_arguments_are_told_at_once() -> None:
+def test_wrong_arguments_are_reported_at_once() -> None:
     with pytest.raises(bk.UsageError):
         read_changes(TYPES.logs, zero_dates="never")  # type: ignore[arg-type]
     with pytest.raises(bk.UsageError):

@@ -39,7 +39,7 @@ def sizes_of_all_kinds(seed: int) -> list[int]:
     return sizes
 
 
-def test_whole_events_fit() -> None:
+def test_intact_events_match() -> None:
     for sizes in ([19], [70] * 5000, [checksums._RUN + 1] * 3, sizes_of_all_kinds(1)):
         data, frames = log_of(sizes)
         checksums.settle(data, frames)
@@ -50,27 +50,27 @@ def test_whole_events_fit() -> None:
 def test_each_damaged_event_is_named(seed: int) -> None:
     rng = random.Random(seed)
     data, frames = log_of(sizes_of_all_kinds(seed), seed)
-    hurt = {0, 2999} if seed == 0 else set(rng.sample(range(3000), 5))
-    for row in hurt:
-        place = int(frames.starts[row]) + rng.randrange(int(frames.sizes[row]))
-        data[place] ^= 1 << rng.randrange(8)
+    damaged = {0, 2999} if seed == 0 else set(rng.sample(range(3000), 5))
+    for row in damaged:
+        at = int(frames.starts[row]) + rng.randrange(int(frames.sizes[row]))
+        data[at] ^= 1 << rng.randrange(8)
     checksums.settle(data, frames)
-    assert set(np.flatnonzero(frames.checksums == BAD).tolist()) == hurt
+    assert set(np.flatnonzero(frames.checksums == BAD).tolist()) == damaged
 
 
 def test_any_single_bit_of_a_run_is_found() -> None:
     data, frames = log_of([30, 45, 60, 30])
-    for place in range(7, 7 + 165):
+    for at in range(7, 7 + 165):
         for bit in range(8):
             frames.checksums[:] = PENDING
-            data[place] ^= 1 << bit
+            data[at] ^= 1 << bit
             checksums.settle(data, frames)
-            row = np.searchsorted(frames.starts, place, side="right") - 1
+            row = np.searchsorted(frames.starts, at, side="right") - 1
             assert np.flatnonzero(frames.checksums == BAD).tolist() == [row]
-            data[place] ^= 1 << bit
+            data[at] ^= 1 << bit
 
 
-def test_only_what_is_pending_is_looked_at() -> None:
+def test_only_pending_checksums_are_computed() -> None:
     data, frames = log_of([50] * 200)
     data[:] ^= 0xFF
     frames.checksums[10:50] = NONE
@@ -81,7 +81,7 @@ def test_only_what_is_pending_is_looked_at() -> None:
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
 @pytest.mark.parametrize("longest", [40, 4096])
-def test_sums_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crc32_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(2)
     raw = rng.randbytes(20_000)
     data = np.frombuffer(raw, dtype=np.uint8)

@@ -17,7 +17,7 @@ def without_definitions() -> bytes:
     return data[: events[0].end_position] + b"".join(event.raw for event in events[first - 3 : first + 3])
 
 
-def test_a_definition_with_other_columns_is_told_and_not_used() -> None:
+def test_a_definition_with_other_columns_is_reported_and_not_used() -> None:
     ddl = "CREATE TABLE t.ints (id INT PRIMARY KEY, other VARCHAR(10));"
     with pytest.warns(bk.DefinitionWarning, match=r"position \d+: table t\.ints: the log has 13 columns"):
         rows = bk.read_changes(without_definitions(), table="t.ints", ddl=ddl).read_all()

@@ -51,7 +51,7 @@ def test_verify_gives_a_report_whatever_the_bytes(log: LogFile) -> None:
         assert report.damage_count or by_reader(data)[1] is None
 
 
-def test_random_bytes_behind_the_magic() -> None:
+def test_random_bytes_after_the_magic() -> None:
     rng = random.Random(5)
     for size in (0, 1, 12, 13, 19, 100, 3000):
         data = b"\xfebin" + rng.randbytes(size)
@@ -59,7 +59,7 @@ def test_random_bytes_behind_the_magic() -> None:
 
 
 @pytest.mark.parametrize("version", [1, 3, 4, 500])
-def test_an_event_that_tells_another_version_than_the_log_has(version: int) -> None:
+def test_an_event_with_another_version_than_its_log(version: int) -> None:
     layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
     maker = LogMaker(layout)
     maker.add_all(groups[0])
@@ -72,7 +72,7 @@ def test_an_event_that_tells_another_version_than_the_log_has(version: int) -> N
     assert b'"binlog_version":%d' % version in lines[len(groups[0])]
 
 
-def test_items_are_made_one_ahead_and_no_more() -> None:
+def test_one_item_is_prefetched_and_no_more() -> None:
     made: list[int] = []
 
     def items() -> Iterator[int]:
@@ -85,7 +85,7 @@ def test_items_are_made_one_ahead_and_no_more() -> None:
     assert made == list(range(5))
 
 
-def test_an_error_ahead_comes_in_its_place() -> None:
+def test_an_error_while_prefetching_is_raised_in_order() -> None:
     def items() -> Iterator[int]:
         yield 1
         yield 2

@@ -156,7 +156,7 @@ def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     assert getattr(tables.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
-def test_places_behind_words(mode: str) -> None:
+def test_offsets_after_words(mode: str) -> None:
     bytes_ = np.frombuffer(b"a\0BEGIN\0BEGIN", dtype=np.uint8)
     found = np.array([True, False, False, False, False, False])
     words = np.frombuffer(b"\0BEGIN", dtype=np.uint8)
@@ -247,7 +247,7 @@ def test_drifts_of_positions(mode: str) -> None:
     assert (out[:count].tolist(), drift) == ([2], 9)
 
 
-def test_sums_of_runs(mode: str) -> None:
+def test_crc32_of_runs(mode: str) -> None:
     table = np.array([1, 2, 4, 8], dtype=np.uint32)
     starts, ends = np.array([5, 10, 12, 13, 20, 30]), np.array([10, 12, 13, 14, 22, 90])
     limits, sums = np.empty(7, dtype=np.int64), np.empty(6, dtype=np.uint32)
@@ -290,7 +290,7 @@ def test_are_same(mode: str) -> None:
         assert run(other, np.array([0, 12, 24]), length - 1)
 
 
-def test_ranges_one_behind_the_other(mode: str) -> None:
+def test_ranges_one_after_the_other(mode: str) -> None:
     bytes_ = data(100)
     starts, lengths = np.array([3, 90, 0, 95, 40, -1]), np.array([40, 10, 0, 6, 17, 2])
     offsets, out = np.empty(7, dtype=np.int64), np.full(75, 7, dtype=np.uint8)
@@ -300,7 +300,7 @@ def test_ranges_one_behind_the_other(mode: str) -> None:
     assert out.tolist() == np.concatenate(parts).tolist()
 
 
-def test_chosen_ranges_one_behind_the_other(mode: str) -> None:
+def test_chosen_ranges_one_after_the_other(mode: str) -> None:
     bytes_ = data(100)
     starts, lengths = np.array([3, 90, 0, 95, -1]), np.array([40, 10, 0, 6, 2])
     choices = np.array([1, 0, 5, 1, 2, 3, -1, 4, 1])

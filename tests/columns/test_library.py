@@ -1,4 +1,4 @@
-"""Machine code is called only with the types and for the source that it was compiled from."""
+"""The library of kernels: machine code runs only for the types and the source that it was compiled for."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def divided(number: int, by: int) -> int:
     return number // by
 
 
-def at(data: Any, place: int) -> Any:
-    return data[place]
+def at(data: Any, index: int) -> Any:
+    return data[index]
 
 
 def sorted_out(values: Any) -> Any:
@@ -84,7 +84,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Callable[..., An
     return lambda function: found.kernel(name_of(function))
 
 
-def test_numbers_and_arrays_come_and_go(code: Any) -> None:
+def test_numbers_and_arrays_are_passed_and_returned(code: Any) -> None:
     assert code(total)(np.array([5, -7, 1 << 62]), 2) == (1 << 63) - 4
     assert code(total_of_bytes)(np.array([1, 255], dtype=np.uint8), np.int64(-1)) == -256
     assert code(total)(np.empty(0, dtype=np.int64), np.uint8(2)) == 0
@@ -100,23 +100,23 @@ def test_numbers_and_arrays_come_and_go(code: Any) -> None:
     [[1], "1", None, 1, BYTES, np.array(1), np.array([1], dtype=">i8"), np.ones((1, 1), dtype=np.int64)],
     ids=str,
 )
-def test_what_a_kernel_is_not_compiled_for_is_refused(values: Any, code: Any) -> None:
+def test_arguments_of_other_types_are_rejected(values: Any, code: Any) -> None:
     with pytest.raises(TypeError, match=r"argument 0 of .*total is .*; it is compiled for i8\[\]"):
         code(total)(values, 1)
 
 
 @pytest.mark.parametrize("number", [1.0, True, "1", BYTES])
-def test_so_are_numbers_of_another_kind(number: Any, code: Any) -> None:
+def test_numbers_of_other_types_are_rejected(number: Any, code: Any) -> None:
     with pytest.raises(TypeError, match=r"argument 1 of .*total is"):
         code(total)(np.ones(1, dtype=np.int64), number)
 
 
-def test_so_is_another_number_of_arguments(code: Any) -> None:
+def test_another_number_of_arguments_is_rejected(code: Any) -> None:
     with pytest.raises(TypeError, match="total takes 2 arguments, not 1"):
         code(total)(np.ones(1, dtype=np.int64))
 
 
-def test_arrays_in_pieces_are_read_and_written(code: Any) -> None:
+def test_strided_and_unaligned_arrays_are_read_and_written(code: Any) -> None:
     assert code(total_of_bytes)(BYTES[::2], 1) == 12
     assert code(total)(np.ones(17, dtype=np.uint8)[1:].view(np.int64), 1) == 2 * 0x0101010101010101
     whole = np.zeros((3, 4), dtype=np.int16)
@@ -162,7 +162,7 @@ def test_bounds_can_be_checked(tmp_path: Path) -> None:
         checked(BYTES[:4], 6)
 
 
-def test_what_has_not_changed_is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unchanged_kernels_are_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(tmp_path, at)
     (tmp_path / "kernels.so").unlink()
     monkeypatch.setattr(subprocess, "Popen", None)
@@ -209,7 +209,9 @@ def test_an_edited_kernel_runs_as_python_until_it_is_built(monkeypatch: pytest.M
     assert read_u4.run(BYTES, np.uint64(1)) == 0x04030201
 
 
-def test_so_does_a_kernel_without_a_signature_with_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_without_a_signature_runs_as_python_with_one_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(compiling, "_complaints", set())
     with pytest.warns(RuntimeWarning, match="has no kernel .*total; it runs as plain Python"):
         assert kernel(total).run(BYTES, 1) == 28
@@ -217,7 +219,7 @@ def test_so_does_a_kernel_without_a_signature_with_one_warning(monkeypatch: pyte
         assert kernel(total).run(BYTES, 1) == 28
 
 
-def test_a_fingerprint_is_of_all_that_a_function_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fingerprint_covers_everything_that_a_function_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     def uses() -> Any:
         return VALUE
 

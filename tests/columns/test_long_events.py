@@ -84,7 +84,7 @@ def test_a_damaged_one_is_found(tmp_path: Path) -> None:
     assert isinstance(damage, bk.ChecksumError)
 
 
-def test_one_that_is_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
+def test_a_truncated_event_is_recognized_by_its_size(tmp_path: Path) -> None:
     path = log_of_value(tmp_path / "binlog.000001", 600 << 20, after=100 << 20)
     with path.open("rb") as stream:
         blocks = BlockReader.of_file(stream, str(path))
@@ -98,14 +98,14 @@ def test_one_that_is_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("long_from_200")
 @pytest.mark.parametrize("moves", [False, True])
 def test_copies_of_a_long_one(tmp_path: Path, *, moves: bool) -> None:
-    """Behind bytes that are left out it has another position, and so another checksum."""
+    """After omitted bytes it has another position, and so another checksum."""
     path = log_of_value(tmp_path / "binlog.000001", 6 << 20)
     if moves:
         first = (event for event in bk.open(path) if event.type_code == EventType.gtid_log_event)
         start = next(first).position
         data = path.read_bytes()
         path.write_bytes(data[:start] + b"x" * 1000 + data[start:])
-    done = repair(Source.of_path(str(path)), str(tmp_path / "mended"))
+    done = repair(Source.of_path(str(path)), str(tmp_path / "repaired"))
     assert bool(done.lost) is moves
     assert scan(Source.of_path(done.target)).damage_count == 0
     (cut,) = slice_log([Source.of_path(done.target)], [str(tmp_path / "slice")])

@@ -68,7 +68,7 @@ def _is_named(error: bk.BinlogError, position: int, kind: str) -> bool:
     return is_about_memory and (error.file, error.position, error.event_type) == ("<bytes>", position, kind)
 
 
-def test_a_payload_that_does_not_fit_into_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_payload_too_large_for_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     data, position = log_with_payload(random.Random(1).randbytes(_SIZE))
     monkeypatch.setattr(payload._Unpacked, "readinto", _no_memory)
     found = refusals(data)

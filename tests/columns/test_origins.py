@@ -97,7 +97,7 @@ def holds(change: dict[str, Any], key: str, value: object) -> bool:
     return any(image is not None and image.get(key) == value for image in (change["before"], change["after"]))
 
 
-def test_chosen_rows_are_those_whose_values_fit() -> None:
+def test_chosen_rows_are_those_whose_values_match() -> None:
     path = case("mysql-9.7", "types_full").logs[0]
     everything = read(path)
     key = next(iter((everything[0]["after"] or everything[0]["before"]).keys()))

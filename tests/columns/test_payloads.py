@@ -38,7 +38,7 @@ def events_of(block: Block) -> list[tuple[int, bytes]]:
     return [(int(one.positions[row]), one.raw(row)) for one in expand(block) for row in range(len(one))]
 
 
-def test_heads_say_what_the_grammar_says() -> None:
+def test_headers_of_payloads_are_read_as_by_the_grammar() -> None:
     block = payloads(3)
     rows = block.rows_of(KIND)
     headers = payload_headers(block, rows)
@@ -57,7 +57,7 @@ def test_payloads_opened_together_hold_the_same_events(monkeypatch: pytest.Monke
     assert len(together) > len(payloads(3))
 
 
-def test_a_damaged_payload_among_others_is_told_behind_what_comes_before() -> None:
+def test_a_damaged_payload_among_others_is_reported_after_earlier_events() -> None:
     block = payloads(3)
     row = len(block) // 2
     sound = events_of(block)

@@ -79,7 +79,7 @@ def test_doubles_have_the_digits_of_repr(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
-def test_floats_have_the_digits_that_tell_them_apart(mode: str) -> None:
+def test_floats_have_the_digits_that_distinguish_them(mode: str) -> None:
     rng = random.Random(8)
     made, out = 0, np.empty(40, dtype=np.uint8)
     for value in [

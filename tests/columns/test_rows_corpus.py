@@ -51,7 +51,7 @@ def by_columns(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[tuple[Any, 
 
 
 def by_reader(path: Path) -> Iterator[tuple[Any, ...]]:
-    """The same by the reader, a value as Arrow's types have it."""
+    """The same by the event reader, with values converted as for Arrow."""
     definitions = Definitions()
     try:
         for event in bk.open(path):
@@ -75,7 +75,7 @@ def by_reader(path: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def observe(definitions: Definitions, event: bk.Event) -> None:
-    """Have definitions know of a statement; one that cannot be read leaves all tables without any."""
+    """Pass a statement to the definitions; one that cannot be parsed makes all tables unknown."""
     if event.layout.effective_type(event.type_code) in _QUERIES:
         body: Any
         try:

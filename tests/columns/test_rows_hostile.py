@@ -43,7 +43,7 @@ def mutated(raw: bytes, chance: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("name", _CASES)
-def test_mutated_rows_are_told_as_the_reader_tells_them(name: str, tmp_path: Any) -> None:
+def test_mutated_rows_give_the_same_as_the_reader(name: str, tmp_path: Any) -> None:
     chance = random.Random(name)
     folder = case(*name.split("/"))
     for log in folder.logs[:1]:
@@ -133,7 +133,7 @@ def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) ->
         (16, "0126", 39, "invalid BIT(305)"),
     ],
 )
-def test_columns_that_no_server_has_are_told_where_rows_have_them(
+def test_impossible_columns_are_reported_where_rows_have_them(
     column: int, metadata: str, size: int, reason: str, tmp_path: Path
 ) -> None:
     layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])

@@ -60,7 +60,7 @@ def test_statements_count_for_their_own_server_only(logs: list[str]) -> None:
     assert in_splits("changes", logs, 300) == found
 
 
-def test_the_command_line_tells_servers_apart(logs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_distinguishes_servers(logs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["rows", "--format", "json", logs[1], *logs[::2]])
     assert ended.value.code == 0

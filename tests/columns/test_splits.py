@@ -138,7 +138,7 @@ def test_positions_past_four_gigabytes(tmp_path: Path) -> None:
     assert all(row["checksum"] == "ok" for row in found)
 
 
-def test_damage_is_told_by_the_split_that_it_is_in(tmp_path: Path) -> None:
+def test_damage_is_reported_by_the_split_that_contains_it(tmp_path: Path) -> None:
     log = many()
     damaged = bytearray(log.data)
     damaged[len(damaged) // 2] ^= 1
@@ -165,7 +165,7 @@ def test_names_come_from_statements_of_earlier_logs() -> None:
     assert json.loads(unnamed["after"]) == {"c1": 50, "c2": "after the stop"}
 
 
-def test_each_log_s_statements_are_followed_for_itself_and_for_all_behind_it(
+def test_statements_of_a_log_apply_to_it_and_to_all_later_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followed: list[str] = []

@@ -90,7 +90,7 @@ def test_a_lake_has_its_dates_to_itself(log: Path, tmp_path: Path) -> None:
     assert written.keys == {"s.t": names}
 
 
-def test_names_that_differ_only_by_case_are_told_apart(tmp_path: Path) -> None:
+def test_names_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> None:
     log = log_with(["a", "A", "b", "A_", "_gtid", "_GTID"], tmp_path)
     names = ["a", "A_", "b", "A__", "_gtid_", "_GTID__"]
     table = bk.read_changes(log, table="s.t").read_all()

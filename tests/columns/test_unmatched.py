@@ -105,7 +105,7 @@ def test_gtids_of_mariadb_are_named() -> None:
     assert "the logs have 0-" in found[0]
 
 
-def test_what_lies_behind_a_stop_is_not_looked_at() -> None:
+def test_nothing_after_a_stop_is_read() -> None:
     first = next(event for event in bk.open(MIXED) if event.type == "TABLE_MAP_EVENT")
     found = said(READS["events"], MIXED, table="t.my", stop_position=first.position)
     assert found == ["table t.my: not found in these logs before the stop, which contain no tables"]

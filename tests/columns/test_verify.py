@@ -68,7 +68,7 @@ def test_each_flipped_bit_is_found() -> None:
         assert report.damages[0].position == event
 
 
-def test_a_pass_goes_on_behind_a_bad_checksum() -> None:
+def test_a_pass_continues_after_a_bad_checksum() -> None:
     data = bytearray(LOG.read_bytes())
     starts = positions(bytes(data))
     for index in (4, 9):
@@ -80,7 +80,7 @@ def test_a_pass_goes_on_behind_a_bad_checksum() -> None:
     assert report.events == len(starts)
 
 
-def test_a_lost_event_is_told_once() -> None:
+def test_a_lost_event_is_reported_once() -> None:
     data = LOG.read_bytes()
     starts = positions(data)
     report = scan(Source.of_bytes(data[: starts[7]] + data[starts[8] :]))
@@ -108,7 +108,7 @@ def test_a_log_that_was_sent_from_a_position_on_is_fine(found: str) -> None:
     assert [error.position for error in report.damages] == [gone]
 
 
-def test_a_distance_is_told_where_it_begins() -> None:
+def test_a_distance_is_reported_where_it_begins() -> None:
     """Positions that are off by 6 from one event on, by 9 from another; 0 states no position."""
     data = bytearray(LOG.read_bytes())
     starts = [*positions(bytes(data)), len(data)]
@@ -136,7 +136,7 @@ def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:
     ("name", "path"), [("TABLE_MAP_EVENT", "len_metadata.first"), ("QUERY_EVENT", "len_status_vars")]
 )
 @pytest.mark.parametrize("flavor", ["mysql-9.7", "mariadb-11.8"])
-def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path: str) -> None:
+def test_structures_after_the_layouts_are_checked(flavor: str, name: str, path: str) -> None:
     """Every event of the type has the same fault; the others of its content are not read by the grammar."""
     for log in case(flavor, "no_checksum").logs:
         data, offsets = bytearray(log.read_bytes()), []
@@ -152,7 +152,7 @@ def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path:
         assert by_columns(bytes(data)) == by_reader(bytes(data))
 
 
-def hurt(data: bytes, wanted: str, path: str, value: bytes) -> tuple[bytes, list[int]]:
+def with_changed_field(data: bytes, wanted: str, path: str, value: bytes) -> tuple[bytes, list[int]]:
     """A log with another value in the field of all events of a type, under the right checksums; and where."""
     log, offsets = bytearray(data), []
     for event in bk.open(data):
@@ -174,7 +174,7 @@ def hurt(data: bytes, wanted: str, path: str, value: bytes) -> tuple[bytes, list
     ],
 )
 def test_bodies_are_held_to_the_grammar_under_right_checksums(wanted: str, path: str, value: bytes) -> None:
-    data, offsets = hurt(LOG.read_bytes(), wanted, path, value)
+    data, offsets = with_changed_field(LOG.read_bytes(), wanted, path, value)
     report = scan(Source.of_bytes(data))
     assert report.checksums["bad"] == 0
     assert offsets
@@ -216,7 +216,7 @@ PUT_TOGETHER = [
 
 
 @pytest.mark.parametrize(("first", "second"), PUT_TOGETHER, ids=lambda one: one.id)
-def test_logs_put_together_are_told_as_such(first: Case, second: Case) -> None:
+def test_concatenated_logs_are_reported_as_such(first: Case, second: Case) -> None:
     parts = [first.logs[0].read_bytes(), second.logs[1].read_bytes(), first.logs[0].read_bytes()]
     alone = [scan(Source.of_bytes(part)) for part in parts]
     offsets = [len(parts[0]), len(parts[0] + parts[1])]
@@ -257,7 +257,7 @@ def test_no_log_begins_with_an_event_whose_time_is_the_magic(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("cut", [1, 5, 12])
-def test_another_log_behind_a_cut_one_is_told(cut: int) -> None:
+def test_another_log_after_a_truncated_one_is_reported(cut: int) -> None:
     first, second = (log.read_bytes() for log in case("mysql-9.7", "rotate").logs[:2])
     start = positions(first)[-1]
     report = scan(Source.of_bytes(first[: start + cut] + second))
@@ -265,7 +265,7 @@ def test_another_log_behind_a_cut_one_is_told(cut: int) -> None:
     assert [error.position for error in report.damages if isinstance(error, AnotherLogError)] == [start + cut]
 
 
-def test_a_bad_start_of_another_log_is_told() -> None:
+def test_a_damaged_start_of_another_log_is_reported() -> None:
     data = PLAIN[0].read_bytes()
     report = scan(Source.of_bytes(data + data[:10]))
     assert report.damages[0].position == len(data)

@@ -32,7 +32,7 @@ def positions(data: bytes, *, is_thorough: bool = True) -> list[int | None]:
 
 
 def rows_and_maps(data: bytes) -> tuple[list[int], list[int]]:
-    """Places in the list of events of all rows events and table maps of a log without compression."""
+    """Indexes in the list of events of all rows events and table maps of a log without compression."""
     kinds = [event.type for event in bk.open(data)]
     rows = [index for index, kind in enumerate(kinds) if "_ROWS_EVENT" in kind and "ANNOTATE" not in kind]
     return rows, [index for index, kind in enumerate(kinds) if kind == "TABLE_MAP_EVENT"]
@@ -159,16 +159,16 @@ def test_what_anyone_refuses_is_damage(seed: int, tmp_path: Path) -> None:
         named = {error.position for error in scan(Source.of_path(str(path)), is_thorough=True).damages}
         for entry, error in refusals(str(path)).items():
             assert error.position in named, (entry, str(error))
-            _has_a_place(error, str(path))
+            _has_a_position(error, str(path))
 
 
 @pytest.mark.parametrize("path", sample(_DAMAGED, 12), ids=lambda one: one.parent.name)
-def test_errors_of_damaged_logs_have_a_place(path: Path) -> None:
+def test_errors_of_damaged_logs_have_a_position(path: Path) -> None:
     for error in refusals(str(path)).values():
-        _has_a_place(error, str(path))
+        _has_a_position(error, str(path))
 
 
-def _has_a_place(error: bk.BinlogError, path: str) -> None:
+def _has_a_position(error: bk.BinlogError, path: str) -> None:
     assert (error.file, error.position is not None) == (path, True), repr(error)
     assert str(error).isprintable()
     assert str(error).encode().decode() == str(error)

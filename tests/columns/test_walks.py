@@ -112,7 +112,7 @@ def test_status_variables_of_the_corpus(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_status_variables_whole_cut_and_with_bytes_behind(mode: str) -> None:
+def test_status_variables_whole_truncated_and_with_trailing_bytes(mode: str) -> None:
     cut = [one[:length] for one in MADE for length in range(len(one) + 1)]
     longer = [one + bytes(1) for one in MADE] + [one + b"\x0c\x05x" for one in MADE]
     structures = [*MADE, *cut, *longer, b"".join(MADE)]

@@ -30,11 +30,11 @@ def read_everything(data: bytes) -> None:
             for event in log:
                 look_at(event)
     except bk.BinlogError as error:
-        check_place(error)
+        check_position(error)
     assert time.monotonic() - started < GENEROUS_SECONDS
 
 
-def check_place(error: bk.BinlogError, event_type: str | None = None) -> None:
+def check_position(error: bk.BinlogError, event_type: str | None = None) -> None:
     assert error.file == "<bytes>"
     assert error.position is not None
     if event_type is not None:
@@ -46,7 +46,7 @@ def look_at(event: bk.Event) -> None:
     try:
         assert event.body is not None
     except bk.GrammarError as error:
-        check_place(error, event.type)
+        check_position(error, event.type)
     explained = Explained.of(event)
     text = explained.json()
     assert text.startswith("[")

@@ -76,17 +76,17 @@ def rows_by_reader(source: Any) -> list[dict[str, Any]]:
         return [row for event in reader for row in row_objects(event)]
 
 
-def without_place(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_position(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if key not in ("file", "position")} for row in rows]
 
 
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_the_joined_event_has_the_rows_of_the_whole_one(count: int) -> None:
     found = rows_by_reader(in_pieces(count))
-    assert without_place(found) == without_place(rows_by_reader(LOG))
+    assert without_position(found) == without_position(rows_by_reader(LOG))
 
 
-def test_the_joined_event_stands_behind_its_last_piece() -> None:
+def test_the_joined_event_follows_its_last_piece() -> None:
     with bk.open(in_pieces(3)) as reader:
         events: list[Event] = list(reader)
     at = next(index for index, event in enumerate(events) if event.payload_index is not None)
@@ -107,7 +107,7 @@ def test_a_checksum_and_a_size_that_counts_one_do_no_harm() -> None:
 
     with bk.open(LOG) as reader:
         whole = [event.raw[:-4] for event in reader if event.type_code in ROWS_TYPES][2]
-    assert without_place(rows_by_reader(in_pieces(3, change))) == without_place(rows_by_reader(LOG))
+    assert without_position(rows_by_reader(in_pieces(3, change))) == without_position(rows_by_reader(LOG))
 
 
 @pytest.mark.parametrize("block_size", [4 << 20, 300])
@@ -124,7 +124,7 @@ def test_rows_changes_and_transactions_have_the_joined_event() -> None:
         [json.loads(line) for buffer in write_rows(one) for line in bytes(buffer).decode().splitlines()]
         for one in (data, LOG)
     )
-    assert without_place(found) == without_place(wanted)
+    assert without_position(found) == without_position(wanted)
     offsets = {row["position"] for row in rows_by_reader(data)}
     assert {row["position"] for row in found} == offsets
     assert read_changes(data).read_all().num_rows == len(wanted)
@@ -159,7 +159,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_sequence_is_told_with_its_place(name: str) -> None:
+def test_a_broken_sequence_is_reported_with_its_position(name: str) -> None:
     change, reason = BROKEN[name]
     data = in_pieces(3, change)
     with pytest.raises(bk.BinlogError, match=reason) as caught, bk.open(data) as reader:

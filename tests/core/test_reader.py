@@ -19,7 +19,7 @@ SMALL = [log for log in logs() if log.path.stat().st_size < 20_000]
 
 def headline(event: bk.Event) -> OracleEvent:
     header = event.header
-    # The clients print no checksum for a format description event that says there are none behind it.
+    # The clients print no checksum for a format description event that declares none for what follows.
     is_printed = getattr(event.body, "has_checksums", True)
     return OracleEvent(
         Path(event.file).name,
@@ -43,7 +43,7 @@ def test_headers_and_checksums_are_those_that_the_servers_client_prints(log: Log
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_no_byte_is_unknown_and_every_checksum_fits(log: LogFile) -> None:
+def test_no_byte_is_unknown_and_every_checksum_matches(log: LogFile) -> None:
     with bk.open(log.path) as reader:
         for event in reader:
             assert event.type != "UNKNOWN_EVENT"
@@ -143,7 +143,7 @@ def test_a_log_in_use_whose_last_event_contradicts_itself_is_damaged() -> None:
     assert caught.value.position == event.position
 
 
-def test_a_wrong_checksum_is_an_error_that_names_the_place() -> None:
+def test_a_wrong_checksum_is_an_error_with_a_position() -> None:
     log = SMALL[0]
     data = bytearray(log.path.read_bytes())
     event = log.case.oracle(log.path)[3]

@@ -65,7 +65,7 @@ def test_columns(clause: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     "clause", ["ADD b INT", "DROP x", "CHANGE x y INT", "MODIFY x INT", "ADD d INT AFTER x"]
 )
-def test_what_does_not_fit_makes_the_table_unknown(clause: str) -> None:
+def test_a_mismatch_makes_the_table_unknown(clause: str) -> None:
     assert altered(clause) is None
 
 

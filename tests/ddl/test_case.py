@@ -51,7 +51,7 @@ def test_a_database_is_dropped_under_any_spelling() -> None:
     assert names(found, "orders", ONE_INT) is None
 
 
-def test_capital_letters_in_a_table_map_tell_that_names_have_case() -> None:
+def test_capital_letters_in_a_table_map_show_that_names_are_case_sensitive() -> None:
     found = define("CREATE TABLE orders (x INT)")
     assert names(found, "Orders", ONE_INT) is None
     found = define("CREATE TABLE Orders (x INT)", "CREATE TABLE other (y INT)")
@@ -61,7 +61,7 @@ def test_capital_letters_in_a_table_map_tell_that_names_have_case() -> None:
     assert names(found, "other", ONE_INT, schema="Shop") == "y"
 
 
-def test_two_tables_that_differ_in_case_only_tell_that_names_have_case() -> None:
+def test_two_tables_that_differ_in_case_only_show_that_names_are_case_sensitive() -> None:
     found = define("CREATE TABLE orders (x INT)", "CREATE TABLE Orders (y INT)")
     assert names(found, "orders", ONE_INT, schema="Shop") == "x"
     assert names(found, "Orders", ONE_INT, schema="Shop") == "y"
@@ -75,7 +75,7 @@ def test_a_table_that_is_created_again_need_not_be_another(again: str) -> None:
     assert names(found, "orders", ONE_INT) == "x"
 
 
-def test_where_both_ways_fit_and_differ_nothing_is_known() -> None:
+def test_where_both_ways_match_and_differ_nothing_is_known() -> None:
     found = define("CREATE TABLE orders (x INT)", "ALTER TABLE ORDERS RENAME COLUMN x TO y")
     matched = found.match("Shop", "orders", ONE_INT)
     assert isinstance(matched, DefinitionMismatch)

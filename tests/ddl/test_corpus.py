@@ -12,14 +12,14 @@ from binlog_kaitai.ddl import Definitions, TableDefinition
 from tests.corpus_files import Case, case, cases
 
 QUERIES = ("QUERY_EVENT", "QUERY_COMPRESSED_EVENT")
-#: What servers print of a type beyond it: widths that mean nothing, and remarks.
+#: What servers print in addition to a type: widths without a meaning, and comments.
 _DECORATION = re.compile(r"(?<=int)\(\d+\)|(?<=year)\(\d+\)| zerofill| /\*.*?\*/|(?<=vector)\(2048\)")
 #: MariaDB's JSON is a text, and is called one.
 _SAME = {"json": "longtext", "geomcollection": "geometrycollection"}
 
 
 def follow(one: Case) -> tuple[Definitions, list[str]]:
-    """The definitions after all logs of a case, and every table map that they do not fit."""
+    """The definitions after all logs of a case, and a message for each table map that they do not match."""
     found, wrong = Definitions(), []
     for path in one.logs:
         with bk.open(path) as log:
@@ -70,7 +70,7 @@ def test_the_tables_are_those_of_the_server(one: Case) -> None:
                 assert column.charset == reported["charset"]
 
 
-def test_a_definition_that_does_not_fit_is_reported() -> None:
+def test_a_definition_that_does_not_match_is_reported() -> None:
     log = case("mysql-9.7", "ddl").logs[0]
     with bk.open(log) as events:
         table_map = next(event.body for event in events if event.type == "TABLE_MAP_EVENT")

@@ -195,7 +195,7 @@ def test_temporary_tables_hide_others_in_their_own_session_only() -> None:
     assert names(found) == "x z"
 
 
-def test_if_not_exists_that_changed_nothing_tells_nothing() -> None:
+def test_if_not_exists_that_changed_nothing_has_no_effect() -> None:
     found = Definitions()
     found.observe("t", "CREATE TABLE IF NOT EXISTS a (x INT)", Session(has_changed=False))
     assert names(found) is None

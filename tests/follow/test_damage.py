@@ -86,7 +86,7 @@ DAMAGED = [
 
 @pytest.mark.parametrize("log", sample(DAMAGED, 6), ids=lambda log: log.parent.name)
 @pytest.mark.parametrize("view", VIEWS)
-def test_damage_is_told_as_by_a_batch(log: Path, view: str, tmp_path: Path) -> None:
+def test_damage_is_reported_as_by_a_batch(log: Path, view: str, tmp_path: Path) -> None:
     path = closed(tmp_path / "logs", log)
     expected = in_batch(path, view) + in_batch(path.with_suffix(".000002"), view)
     for size in (400, 1 << 30):

@@ -140,7 +140,7 @@ def test_a_statement_as_text_makes_its_table_unclear(is_compressed: bool, tmp_pa
     assert (found.kind, found.schema_name, found.table_name) == (Kind.UNCLEAR, "s", "t")
 
 
-def test_a_transaction_of_xa_is_told_from_its_start_to_its_end() -> None:
+def test_an_xa_transaction_is_reported_from_its_start_to_its_end() -> None:
     for server in ("mysql-9.7", "mariadb-10.5"):
         logs = [str(path) for path in case(server, "xa").logs]
         follower = Follower(logs, follows_definitions=True)

@@ -89,7 +89,7 @@ def test_from_the_latest_on_names_are_known(tmp_path: Path) -> None:
     assert any(columns for _, columns in expected)
 
 
-def test_stop_and_places(tmp_path: Path) -> None:
+def test_stop_and_positions(tmp_path: Path) -> None:
     for path in ROTATED:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     calls = iter([False, False, True])

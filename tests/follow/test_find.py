@@ -159,7 +159,7 @@ def test_without_gtids_no_other_log_is_found(tmp_path: Path) -> None:
         Follower([str(tmp_path)]).advance(checkpoint)
 
 
-def test_starting_behind_a_set_of_gtids() -> None:
+def test_starting_after_a_set_of_gtids() -> None:
     follower = Follower([str(ROTATED[0].parent)])
     gtids = all_gtids(ROTATED)
     source = gtids[0].rpartition(":")[0]

@@ -16,7 +16,7 @@ from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.following.walk import Division
 from tests.columns.log_maker import log_of_statements
-from tests.corpus_files import CORPUS, cases, logs
+from tests.corpus_files import CORPUS, Case, LogFile, cases, logs
 from tests.extent import sample
 from tests.follow.logs import ROTATED, covered, ends_of_transactions, grow, steps
 
@@ -25,8 +25,8 @@ WHOLE = [(path.name, 4, path.stat().st_size) for path in ROTATED]
 
 @pytest.mark.parametrize("log", sample(logs(), 16), ids=str)
 @pytest.mark.parametrize("block_size", [1 << 22, 512])
-def test_rests_are_where_transactions_end(log: object, block_size: int) -> None:
-    path = Path(log.path)  # type: ignore[attr-defined]
+def test_quiescent_points_are_where_transactions_end(log: LogFile, block_size: int) -> None:
+    path = log.path
     found, quiescent = set(), QuiescentPoints()
     with path.open("rb") as stream:
         for block in BlockReader.of_file(stream, str(path), block_size=block_size):
@@ -34,13 +34,13 @@ def test_rests_are_where_transactions_end(log: object, block_size: int) -> None:
             found |= {offsets[row] for row in quiescent.of(block).tolist()}
     expected = {4, *ends_of_transactions(path)}
     if path.parent.name == "incident":
-        # The incident comes behind the commit, with the GTID of that transaction.
+        # The incident event follows the commit, with the GTID of that transaction.
         assert len(found - expected) <= 1
         found &= expected
     assert found == expected - {path.stat().st_size} | (found & {path.stat().st_size})
 
 
-def test_one_step_takes_all_that_is_there() -> None:
+def test_one_step_reads_all_complete_transactions() -> None:
     follower = Follower([str(ROTATED[0].parent)])
     checkpoints = steps(follower, follower.earliest())
     assert len(checkpoints) == 2
@@ -60,7 +60,7 @@ def test_steps_of_limited_size(size: int) -> None:
     for start, end in itertools.pairwise(checkpoints):
         spans = follower.spans(start, end)
         taken = sum(span.end - span.start for span in spans)
-        first = min(place for place in ends[Path(spans[0].path).name] if place > spans[0].start)
+        first = min(end for end in ends[Path(spans[0].path).name] if end > spans[0].start)
         assert taken <= size or taken == first - spans[0].start
 
 
@@ -73,7 +73,7 @@ def test_steps_of_limited_files() -> None:
     assert covered(follower, checkpoints) == WHOLE
 
 
-def test_nothing_behind_a_target_is_taken(tmp_path: Path) -> None:
+def test_nothing_after_a_target_is_taken(tmp_path: Path) -> None:
     target = tmp_path / "binlog.000003"
     shutil.copy(ROTATED[2], target)
     half = ends_of_transactions(target)[3]
@@ -93,7 +93,7 @@ def test_a_log_that_grows_byte_by_byte(tmp_path: Path) -> None:
             grow(path, target, part)
             checkpoints = checkpoints or [follower.earliest()]
             checkpoint = follower.advance(Checkpoint.of(json.loads(json.dumps(checkpoints[-1].as_dict()))))
-            # An event of the log itself is there as soon as it is whole, and so is a transaction.
+            # The checkpoint advances as soon as a transaction, or an event outside of one, is complete.
             inside = [end for end in ends if end <= part]
             if inside:
                 assert (Path(checkpoint.file).name, checkpoint.position) == (path.name, inside[-1])
@@ -107,9 +107,9 @@ def test_a_log_that_grows_byte_by_byte(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "case", sample([case for case in cases() if case.logs], 12), ids=lambda case: case.id
 )
-def test_small_steps_know_what_one_step_knows(case: object) -> None:
-    folder = str(case.folder / "*.0*")  # type: ignore[attr-defined]
-    size = sum(path.stat().st_size for path in case.logs)  # type: ignore[attr-defined]
+def test_small_steps_read_the_same_as_one_step(case: Case) -> None:
+    folder = str(case.folder / "*.0*")
+    size = sum(path.stat().st_size for path in case.logs)
     follower = Follower([folder], follows_definitions=True)
     checkpoints = steps(follower, follower.earliest(), max_bytes=size // 9)
     assert checkpoints[-1] == follower.advance(checkpoints[0])
@@ -129,7 +129,7 @@ def test_spans_of_a_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("total", "at_once", "count"), [(1002, 1, 16), (1002, 3, 18), (70, 8, 2), (128, 4, 4), (50, 2, 1)]
 )
-def test_spans_are_as_many_as_are_read_at_a_time(total: int, at_once: int, count: int) -> None:
+def test_there_are_as_many_spans_as_tasks(total: int, at_once: int, count: int) -> None:
     step = Division(64, at_once).step(total)
     assert count * step >= total > (count - 1) * step
 
@@ -144,7 +144,7 @@ def test_spans_are_of_one_size(tmp_path: Path) -> None:
     assert max(sizes) - min(sizes) < sum(sizes) // 25
 
 
-def test_a_closed_log_that_is_cut(tmp_path: Path) -> None:
+def test_a_closed_log_that_is_truncated(tmp_path: Path) -> None:
     (tmp_path / "binlog.000001").write_bytes(ROTATED[0].read_bytes()[:-10])
     shutil.copy(ROTATED[1], tmp_path / "binlog.000002")
     follower = Follower([str(tmp_path)])
@@ -176,7 +176,7 @@ def steps_until_error(follower: Follower) -> list[Checkpoint]:
     return [start, follower.advance(start)]
 
 
-def test_a_place_that_a_person_names() -> None:
+def test_a_position_given_by_a_person() -> None:
     follower = Follower([str(ROTATED[0].parent)])
     end = ends_of_transactions(ROTATED[2])[4]
     checkpoint = follower.place({"file": ROTATED[2].name, "position": end})
@@ -190,7 +190,7 @@ def test_a_place_that_a_person_names() -> None:
         follower.place({"position": 4})
 
 
-def test_a_mark_is_checked() -> None:
+def test_a_checkpoint_is_checked() -> None:
     for wrong in ({"file": 1}, {"file": "a", "position": "4"}, {"file": "a", "place": 4}, {}):
         with pytest.raises(UsageError, match="not a valid position"):
             Checkpoint.of(wrong)

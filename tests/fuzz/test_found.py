@@ -174,7 +174,7 @@ def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: b
     assert printed(path, tmp_path)[1] == str(found[0])
 
 
-def test_rows_whose_fractions_the_log_does_not_tell_are_not_called_damage(tmp_path: Any) -> None:
+def test_rows_with_fractions_that_the_log_does_not_declare_are_not_damage(tmp_path: Any) -> None:
     path = case("mariadb-10.11", "types_old_temporal").logs[0]
     assert scan(Source.of_path(str(path)), is_thorough=True).damages == []
     _, error = printed(path, tmp_path, verbose=1)

@@ -85,12 +85,12 @@ def test_a_mutation_changes_something(kind: mutations.Mutation) -> None:
     pytest.fail("no draft is changed by it")
 
 
-def test_a_longer_field_is_told_to_the_lengths_before_it() -> None:
+def test_a_longer_field_adjusts_the_lengths_before_it() -> None:
     draft = _draft("mysql-9.7", "mixed", EventType.query_event)
     index = next(at for at, item in enumerate(draft.items) if item.type_code == EventType.query_event)
     leaves = leaves_of(draft, index)
     name = next(leaf for leaf in leaves if leaf.path == "body.content.schema_name")
-    raw = resized(draft.items[index].raw, leaves, name, b"longer" + b"t", tells=True)
+    raw = resized(draft.items[index].raw, leaves, name, b"longer" + b"t", adjusts_lengths=True)
     draft.items[index] = draft.items[index].with_raw(raw)
     again = {leaf.path: leaf for leaf in leaves_of(draft, index)}
     assert again["body.content.schema_name"].value == "longert"

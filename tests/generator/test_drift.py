@@ -61,7 +61,7 @@ def test_files_edited_missing_or_added_by_hand_are_drift(
 
 
 @pytest.mark.parametrize(("mistake", "place"), [("size: length", "/seq/0/size"), ("sise: len", "/seq/0")])
-def test_a_broken_grammar_is_an_error_with_a_place(
+def test_an_error_in_the_grammar_names_its_location(
     small_root: Path, capsys: pytest.CaptureFixture[str], mistake: str, place: str
 ) -> None:
     path = small_root / "formats" / "parts" / "name.ksy"

@@ -27,7 +27,7 @@ def test_fields_of_fixed_size() -> None:
     assert found == fields | {"HEAD_SIZE": 8, "SIZE": 8}
 
 
-def test_a_field_that_may_be_absent_is_the_last_of_the_head() -> None:
+def test_a_field_that_may_be_absent_is_the_last_of_the_header() -> None:
     found = of(
         {"id": "code", "type": "u1"},
         {"id": "size", "type": "u2", "if": "code > 0"},

@@ -57,7 +57,7 @@ DOCUMENTS: list[tuple[str, str, Any]] = [
     ("large empty object", "01 00000000 08000000", {}),
     ("large empty array", "03 00000000 08000000", []),
     ("small array of what stands in the table", "02 0300 0d00 04 0100 05 ffff 06 ffff", [True, -1, 65535]),
-    ("small array with a number behind the table", "02 0100 0b00 07 0700 a0860100", [100000]),
+    ("small array with a number after the table", "02 0100 0b00 07 0700 a0860100", [100000]),
     (
         "large array of what stands in the table",
         "03 03000000 17000000 07 ffffffff 05 feffffff 04 02000000",
@@ -102,7 +102,7 @@ def test_real_document() -> None:
 
 PARTS = [
     vector("value of a newer type", JsonBinary, "0d 0102", type=13, content__content__data=b"\1\2"),
-    vector("bytes behind the document", JsonBinary, "04 01 ff", unknown_tail=b"\xff"),
+    vector("bytes after the document", JsonBinary, "04 01 ff", unknown_tail=b"\xff"),
     vector(
         "array of one literal",
         JsonBinary,
@@ -217,7 +217,7 @@ def test_cut_documents_are_an_error(data: str) -> None:
         ("more members than bytes", "02 ffff ffff"),
         ("4294967295 members", "03 ffffffff ffffffff"),
         ("an array shorter than its table", "02 0100 0600 05 0500"),
-        ("a value behind the end", "02 0100 0700 0c ff00"),
+        ("a value after the end", "02 0100 0700 0c ff00"),
         ("a string longer than the document", "0c ffffffff0f 61"),
     ],
 )

@@ -38,7 +38,7 @@ GTID = [
         unknown_tail=None,
     ),
     vector(
-        "GTID, real of MariaDB 11.8, tells the connection",
+        "GTID, real of MariaDB 11.8, with the connection",
         MariadbGtidEvent,
         "0f00000000000000 00000000 0c 10 16000000 00",
         19,

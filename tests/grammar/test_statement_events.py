@@ -267,7 +267,7 @@ FILES = [
         file_name="f.csv",
     ),
     vector(
-        "create file: a load with a number, and the first block behind the name",
+        "create file: a load with a number, and the first block after the name",
         CreateFileEvent,
         LOAD_FIXED + b"\x05\0\0\0" + LONG_SEPARATORS + LOAD_NAMES + b"f.csv\x001||a\r\n",
         file_id=5,
@@ -363,5 +363,5 @@ def test_the_fields(case: Vector) -> None:
 
 
 @pytest.mark.parametrize("case", VECTORS, ids=str)
-def test_cut_or_with_more_behind(case: Vector) -> None:
+def test_truncated_or_with_trailing_bytes(case: Vector) -> None:
     assert_nothing_is_dropped(case)

@@ -88,7 +88,7 @@ def test_one_variable(case: Vector) -> None:
 
 
 @pytest.mark.parametrize("case", VARIABLES, ids=str)
-def test_one_variable_cut_or_with_more_behind(case: Vector) -> None:
+def test_one_variable_truncated_or_with_trailing_bytes(case: Vector) -> None:
     assert_nothing_is_dropped(case)
     for end in range(1, len(case.data)):
         with pytest.raises(KaitaiStructError):
@@ -130,7 +130,7 @@ def test_all_bits_of_a_mode_are_in_its_number() -> None:
     assert (modes.modes, modes.modes_low, modes.modes_high) == (0x0123456789ABCDEF, 0x89ABCDEF, 0x01234567)
 
 
-def test_an_unknown_key_keeps_all_behind_it() -> None:
+def test_an_unknown_key_keeps_everything_after_it() -> None:
     parsed = parse(QueryStatusVars, bytes.fromhex("1301 63 0102 1301"))
     assert [field(parsed, f"variables.{i}.key") for i in (0, 1)] == ["sql_require_primary_key", 0x63]
     assert parsed.variables[1].value.data == bytes.fromhex("01021301")

@@ -279,7 +279,7 @@ def test_json_columns_are_counted() -> None:
     assert [column.json_ordinal for column in event.columns] == [0, 1, 1]
 
 
-def test_an_unknown_type_hides_the_columns_behind_it() -> None:
+def test_an_unknown_type_hides_the_columns_after_it() -> None:
     event = table_map([3, 200, 3])
     assert [column.is_known for column in event.columns] == [True, False, False]
 

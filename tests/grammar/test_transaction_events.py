@@ -88,7 +88,7 @@ VECTORS = [
         payload=b"bin",
     ),
     vector(
-        "payload that tells nothing of itself",
+        "payload without fields about itself",
         TransactionPayloadEvent,
         "00",
         compression_type="none",

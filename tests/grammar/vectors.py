@@ -10,7 +10,7 @@ from typing import Any
 
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError
 
-#: Bytes put behind an event as a newer server might.
+#: Bytes appended to an event, as a newer server might do.
 EXTRA = b"\x83\x00\xfe"
 
 

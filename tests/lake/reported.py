@@ -1,11 +1,11 @@
-"""Expected agreement between the servers' tables and the changes of a lake."""
+"""The cases and tables whose computed content does not equal that of the server, each with the reason."""
 
 from __future__ import annotations
 
-#: Cases whose logs do not have all changes: the server was killed, or says that some are lost.
+#: Cases whose logs do not have all changes: the server was killed, or logged that some are lost.
 LOST = ("crash", "incident")
 
-#: Tables that are refused, by what the error says.
+#: Tables whose content cannot be computed, with a part of the error's message.
 REFUSED = {
     "types_minimal/t.ints": "changed the key",
     "types_minimal/t.ukey": "no primary key",
@@ -18,7 +18,7 @@ REFUSED = {
     **dict.fromkeys(("system_versions/t.a", "system_versions/t.tr"), "as text"),
 }
 
-#: Tables that the changes tell wrongly, and why.
+#: Tables whose computed content is known to be wrong, and why.
 WRONG = {
     "ddl/t.c": "a column was added with a default",
     "ddl/t.fkc": "MariaDB does not log what a foreign key deletes",

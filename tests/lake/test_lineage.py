@@ -70,12 +70,12 @@ def test_renamed_columns_follow_their_table() -> None:
     assert Lineage.of([record(0, columns_renamed(9, "a", id="k"), emptied(10, "a"))]).renames("d.a") == []
 
 
-def test_statements_behind_a_moment_do_not_count() -> None:
+def test_statements_after_a_moment_do_not_count() -> None:
     lineage = Lineage.of([record(0, emptied(50, "a"), a=["id"])], until=Place(0, 0, 40))
     assert lineage.segments("d.a") == [Segment("d.a")]
 
 
-def test_what_the_changes_do_not_tell() -> None:
+def test_what_the_changes_do_not_show() -> None:
     partial = record(0, a=["id"])
     partial["pieces"][0]["incomplete"] = {"d.a": "parts of JSON"}
     moved = {"position": 9, "kind": "unclear", "schema_name": "d", "table_name": "b", "reason": "partitions"}

@@ -1,4 +1,4 @@
-"""What a lake tells of the content of tables, for every case that has them: by a fold that takes the changes
+"""The content of tables according to a lake, for every case that has them: by a fold that takes the changes
 one by one, and knows nothing of how Spark does it.
 """
 
@@ -79,7 +79,7 @@ def content(changes: list[Change], keys: list[str]) -> list[Row]:
     for change in changes:
         if change.kind in ("delete", "update_preimage"):
             if change.lacks & set(keys or change.row):
-                raise RefusedError("images before lack what tells the row")
+                raise RefusedError("before images lack the columns that identify the row")
             gone, before = _take(rows, change.row, keys), change
             continue
         row, lacks = dict(change.row), set() if change.kind == "insert" else change.lacks
@@ -103,7 +103,7 @@ def _take(rows: list[Row], wanted: Row, keys: list[str]) -> Row:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_changes_tell_what_the_server_had(case: Case, tmp_path: Path) -> None:
+def test_changes_give_the_tables_of_the_server(case: Case, tmp_path: Path) -> None:
     lake = make_lake(tmp_path / "lake", list(case.logs), 1 << 18)
     lineage = Lineage.of(lake.records())
     for oracle in map(OracleTable.of, case.tables()):

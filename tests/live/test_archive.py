@@ -227,7 +227,7 @@ def test_a_disk_that_is_full(
     write, choose = os.pwrite, random.Random(seed)
     room = choose.randrange(sum(map(len, source.logs.values())))
 
-    def write_what_fits(file: int, data: Any, at: int) -> int:
+    def write_what_matches(file: int, data: Any, at: int) -> int:
         nonlocal room
         count = min(len(data), room)
         if not count:
@@ -235,7 +235,7 @@ def test_a_disk_that_is_full(
         room -= count
         return write(file, bytes(data[:count]), at)
 
-    monkeypatch.setattr(os, "pwrite", write_what_fits)
+    monkeypatch.setattr(os, "pwrite", write_what_matches)
     with pytest.raises(SourceError, match="No space left"):
         FakeFetch(source, tmp_path / "a").run()
     monkeypatch.setattr(os, "pwrite", write)

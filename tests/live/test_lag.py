@@ -1,4 +1,4 @@
-"""How far an archive lags behind its server, in bytes and in transactions."""
+"""The lag of an archive, in bytes and in transactions."""
 
 from __future__ import annotations
 

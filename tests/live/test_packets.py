@@ -58,7 +58,7 @@ def without_annotations(log: bytes) -> bytes:
 @pytest.mark.parametrize("one", special_cases("network"), ids=lambda one: one.id)
 def test_a_recorded_stream_is_the_log(one: Case) -> None:
     data = (one.folder / "server.bin").read_bytes()
-    data = data[4 + int.from_bytes(data[:3], "little") :]  # behind the answer to the registration
+    data = data[4 + int.from_bytes(data[:3], "little") :]  # after the answer to the registration
     if one.folder.name.endswith("error"):
         with pytest.raises(ServerError, match="does not have this log") as caught:
             stream_of(data)

@@ -52,6 +52,6 @@ def _of_server(raw: bytes, number: int) -> bytes:
     """A GTID event with the server's UUID and a number; other events unchanged."""
     if raw[header_offset("type_code")] != EventType.gtid_log_event:
         return raw
-    at = 20  # behind the header, of 19 bytes, and the flags
+    at = 20  # after the header, of 19 bytes, and the flags
     assert len(raw) > at + 24 + CHECKSUM_SIZE
     return raw[:at] + _UUID + number.to_bytes(8, "little") + raw[at + 24 :]

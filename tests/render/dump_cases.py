@@ -29,7 +29,7 @@ _UUID = "a40b4242-e518-11f1-9090-02fc00000001"
 _RELAYED = "1752b935-e51a-11f1-b3fe-02fc00000001"
 #: The number that makes the name of a file of LOAD DATA new depends on what lies in the folder.
 _LOAD_FILE = re.compile(rb"/\S*/SQL_LOAD_MB-([0-9a-f]+)-[0-9a-f]+")
-#: Of logs from before 8.0: what 5.6 takes only behind the GTID, and `mysqlbinlog` prints in front of it.
+#: Of logs from before 8.0: what 5.6 accepts only after the GTID, and `mysqlbinlog` prints before it.
 _OF_NEWER_SERVERS = re.compile(
     rb"""
     ((?: /\*!800[01][14] [ ] SET [ ] @@session\.(?:original|immediate)_[a-z]+_[a-z]+=0\*/ [^\n]*\n ){3})
@@ -92,11 +92,11 @@ CASES = _of(
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000004 mysql-9.7/rotate/binlog.000005", "-v"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", "--stop-position=1000"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", _DECODE, "--offset=2"),
-    # Rows behind a table map that was not printed.
+    # Rows after a table map that was not printed.
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--offset=10", "-v"),
     _case("mariadb-11.8", "mariadb-11.8/incident/binlog.000001", "--start-position=803", "-v"),
     _case("mariadb-11.8", "mariadb-11.8/incident/binlog.000001", "--offset=10"),
-    # The first event behind those that a log may begin with, and a place inside it.
+    # The first event after those that a log may begin with, and a position inside it.
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=198"),
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=200"),
     _case("mysql-9.7", "mysql-9.7/relay-of-mysql-9.7/relay.000001", "--start-position=9999"),

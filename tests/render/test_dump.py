@@ -248,7 +248,7 @@ def test_a_description_that_a_replica_made_ends_no_transaction(
     assert printed(path, _DECODED, tmp_path).count(b"'AUTOMATIC' /* added by mysqlbinlog */") == ends
 
 
-def test_of_a_table_map_without_metadata_no_columns_are_told() -> None:
+def test_a_table_map_without_metadata_shows_no_columns() -> None:
     of_5_1 = parse(TableMapEvent, bytes.fromhex("00000000 0000 04 74657374 00 02 7431 00 02 03fe"), 6)
     assert metadata_lines(of_5_1, is_mariadb=False) == b""
 

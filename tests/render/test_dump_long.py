@@ -17,13 +17,13 @@ from binlog_kaitai.render.dump.row_programs import RowsHeaders
 from tests.columns.long_logs import log_of_value
 
 
-def test_what_is_remembered_of_a_long_event_does_not_hold_its_rows(tmp_path: Path) -> None:
+def test_the_cached_header_of_a_long_event_does_not_contain_its_rows(tmp_path: Path) -> None:
     with bk.open(log_of_value(tmp_path / "binlog.000001", 1 << 20)) as log:
         event = next(event for event in log if event.type_code == EventType.write_rows_event)
-        head = RowsHeaders().of(event)
-        assert head is not None
-        assert len(head.body.images) < 200_000 < len(event.body.images)
-        assert event.raw[19:].startswith(head.content + event.body.images)
+        header = RowsHeaders().of(event)
+        assert header is not None
+        assert len(header.body.images) < 200_000 < len(event.body.images)
+        assert event.raw[19:].startswith(header.content + event.body.images)
 
 
 def test_pieces_of_base64_are_its_lines() -> None:
@@ -34,7 +34,7 @@ def test_pieces_of_base64_are_its_lines() -> None:
 
 
 @pytest.mark.parametrize("quoted", [mysql_quoted, mariadb_quoted])
-def test_each_byte_is_escaped_by_itself(quoted: object) -> None:
+def test_each_byte_is_escaped_independently(quoted: object) -> None:
     assert callable(quoted)
     data = bytes(range(256)) + b"\\x00\\n''" + bytes(range(256))
     out = io.BytesIO()

@@ -142,7 +142,7 @@ def test_damaged_status_variables(status: str, tmp_path: Path) -> None:
     assert b"\n# at 158\n" in b"".join(pieces)
 
 
-def test_what_cannot_be_printed_names_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_printed_names_its_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OverflowError("date value out of range")
 

@@ -81,16 +81,18 @@ def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("case", ["types_full", "types_minimal", "json_partial"])
-def test_damaged_rows_are_judged_alike(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_rows_give_the_same_errors(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = corpus_files.case("mysql-9.7", case).logs[0]
     data = source.read_bytes()
     with open_log(str(source)) as log:
-        places = [(one.position, one.end_position) for one in log if "ROWS_EVENT" in one.type]
+        ranges = [(one.position, one.end_position) for one in log if "ROWS_EVENT" in one.type]
     chance = random.Random(case)
     path = tmp_path / "binlog.000001"
     for _ in range(rounds(25, 3)):
         damaged = bytearray(data)
-        start, end = chance.choice(places)
+        start, end = chance.choice(ranges)
         for _ in range(chance.randint(1, 4)):
             damaged[chance.randrange(start + 19, end)] = chance.randrange(256)
         path.write_bytes(damaged)
@@ -147,7 +149,7 @@ def test_base64_is_that_of_python(data: bytes) -> None:
 
 @pytest.mark.parametrize("case", ["statement", "crash", "payloads"])
 @pytest.mark.parametrize("verbose", [0, 2])
-def test_damaged_logs_are_judged_alike(
+def test_damaged_logs_give_the_same_errors(
     case: str, verbose: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = corpus_files.case("mysql-9.7", case).logs[0].read_bytes()

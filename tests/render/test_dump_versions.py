@@ -39,11 +39,11 @@ def test_versions_that_a_gtid_event_does_not_have(version: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("version", "tells"), [("8.0.11", False), ("8.0.14", False), ("8.0.34 replica", True)]
+    ("version", "is_shown"), [("8.0.11", False), ("8.0.14", False), ("8.0.34 replica", True)]
 )
-def test_only_new_servers_tell_of_invisible_keys(version: str, tells: bool, tmp_path: Path) -> None:
+def test_only_new_servers_log_invisible_keys(version: str, is_shown: bool, tmp_path: Path) -> None:
     log = log_of(version, "invisible_key", tmp_path)
-    assert (b"# has_generated_invisible_primary_key=1\n" in _text(log)) == tells
+    assert (b"# has_generated_invisible_primary_key=1\n" in _text(log)) == is_shown
     assert difference(log, tmp_path, {}) is None
 
 

@@ -35,7 +35,7 @@ def test_leaves_tile_every_event(log: LogFile) -> None:
 
 
 @pytest.mark.parametrize("log", LOGS[::4])
-def test_json_and_text_tell_the_same_bytes(log: LogFile) -> None:
+def test_json_and_text_show_the_same_bytes(log: LogFile) -> None:
     with bk.open(log.path) as reader:
         for event in reader:
             explained = Explained.of(event)

@@ -80,7 +80,7 @@ def test_changes_are_taken_back_from_the_last_one_on() -> None:
     ]
 
 
-def test_values_whose_text_is_the_same_are_told_by_number() -> None:
+def test_values_with_the_same_text_are_distinguished_by_number() -> None:
     text = sql(case("mysql-9.7", "odd_values").logs[0])
     assert [line for line in statements(text) if "`choices`" in line] == [
         "INSERT INTO `t`.`choices` (`id`, `e`, `s`, `t`) VALUES (1, 1, 0, 'a');",
@@ -207,7 +207,7 @@ def test_updates_by_the_column_that_they_change() -> None:
     assert of_b == [line for line in every if "`b`=" in line]
 
 
-def test_what_images_lack_is_refused_and_said() -> None:
+def test_missing_parts_of_images_are_rejected_with_a_reason() -> None:
     said: list[str] = []
     text = sql(case("mysql-9.7", "types_minimal").logs[0], said, undo=True)
     assert re.search(r"-- cannot be reverted: 1 row of delete t\.\w+ at .*: the image lacks `", text)
@@ -243,7 +243,7 @@ def after_definitions(path: Path, folder: Path) -> Path:
     return target
 
 
-def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
+def test_unknown_names_are_rejected_with_suggestions(tmp_path: Path) -> None:
     log = after_definitions(MIXED, tmp_path)
     reason = r"the column names of t\.s; pass its CREATE TABLE with --ddl FILE, .* --allow-unnamed"
     with pytest.raises(UsageError, match=reason):
@@ -260,7 +260,7 @@ def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")
-def test_a_definition_that_does_not_fit_is_named(columns: str, reason: str, tmp_path: Path) -> None:
+def test_a_definition_that_does_not_match_is_named(columns: str, reason: str, tmp_path: Path) -> None:
     log = after_definitions(MIXED, tmp_path)
     with pytest.raises(UsageError) as error:
         sql(log, ddl=f"CREATE TABLE t.s ({columns})", allow_unnamed=False)
@@ -312,7 +312,7 @@ def test_a_transaction_without_an_end(tmp_path: Path) -> None:
     assert len([one for one in said if "an incomplete transaction" in one]) == 2
 
 
-def test_a_stop_inside_a_transaction_cuts_it_off() -> None:
+def test_a_stop_inside_a_transaction_truncates_it() -> None:
     at = next(event.position for event in bk.open(MIXED) if event.type == "XID_EVENT")
     assert "COMMIT;" not in sql(MIXED, filters={"stop_position": at})
 

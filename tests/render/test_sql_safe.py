@@ -45,7 +45,7 @@ def changed_events(types: frozenset[int], change: Callable[[bytearray], object],
     return maker.write(target)
 
 
-def test_a_variable_that_no_server_has_is_an_error_with_a_place(tmp_path: Path) -> None:
+def test_an_impossible_variable_is_an_error_with_a_position(tmp_path: Path) -> None:
     def change(raw: bytearray) -> None:
         raw[19] = 254
 
@@ -58,7 +58,7 @@ def test_a_variable_that_no_server_has_is_an_error_with_a_place(tmp_path: Path) 
     assert not isinstance(error.value, DamagedError)
 
 
-def test_a_value_of_a_type_that_no_server_has_is_an_error_with_a_place(tmp_path: Path) -> None:
+def test_a_value_of_an_impossible_type_is_an_error_with_a_position(tmp_path: Path) -> None:
     def change(raw: bytearray) -> None:
         raw[19 + 4 + int.from_bytes(raw[19:23], "little") + 1] = 77
 

@@ -56,7 +56,7 @@ def test_a_dropped_column_is_left_out_and_a_new_one_has_its_default() -> None:
     ]
 
 
-def test_what_could_be_renamed_is_said_and_not_done() -> None:
+def test_possible_renames_are_reported_and_not_applied() -> None:
     found, said = sql(undo=True, for_table=today("a INT, text VARCHAR(300), c BLOB, d TEXT"))
     assert said == [
         "t.ukey: the current definition has no column b; its values are omitted "

@@ -80,7 +80,7 @@ def rows(condition: str) -> list[int]:
         ("length = '-02:00:00'", [1]),
     ],
 )
-def test_rows_that_fit(condition: str, expected: list[int]) -> None:
+def test_rows_that_match(condition: str, expected: list[int]) -> None:
     assert rows(condition) == expected
 
 

@@ -76,14 +76,14 @@ def test_random_damage(log: LogFile, tmp_path: Path) -> None:
     good = log.path.read_bytes()
     chance = random.Random(log.id)
     transactions = transactions_of(log.path)
-    first = transactions[0].start  # what stands before tells of the events behind
+    first = transactions[0].start  # what precedes it describes the following events
     for _ in range(_TIMES):
         damage = random_damage(good, chance, first)
         _repair(damage.data, tmp_path)
         kept = {one.content for one in transactions_of(tmp_path / "repaired")}
         outside = [one for one in transactions if one.end <= damage.start or one.start >= damage.end]
         assert {one.content for one in outside} <= kept, damage.what
-        if "incident" not in log.id:  # an incident is told behind a transaction that is complete without
+        if "incident" not in log.id:  # an incident event follows a transaction that is complete without it
             assert kept <= {one.content for one in transactions}, damage.what
 
 
@@ -222,7 +222,7 @@ class _Pipe(BytesIO):
         return False
 
 
-def test_behind_a_gap_temporary_tables_begin_nothing(tmp_path: Path) -> None:
+def test_after_a_gap_temporary_tables_begin_nothing(tmp_path: Path) -> None:
     """They are made and dropped inside of transactions; other definitions are not."""
     texts = [
         *(b"BEGIN", b"INSERT INTO a VALUES (1)", b"CREATE TEMPORARY TABLE t (a INT)", b"COMMIT"),

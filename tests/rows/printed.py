@@ -40,7 +40,7 @@ def read_printed(text: str) -> Iterator[Printed]:
         if found := _HEAD.match(line):
             if row is not None:
                 yield row
-            # `VALUES ()` stands behind a row whose image has no column.
+            # `VALUES ()` follows a row whose image has no column.
             images: list[dict[int, str]] = [{}] if found[4] else []
             row = Printed(found[1].split()[0], f"{found[2]}.{found[3]}".replace("``", "`"), images)
         elif row is not None and line in ("### SET", "### WHERE"):
@@ -53,11 +53,11 @@ def read_printed(text: str) -> Iterator[Printed]:
 
 def unprinted_tables(text: str) -> set[str]:
     """Tables with rows that the client gave up on: `mysqlbinlog` knows no GEOMETRY."""
-    rows = ((found, line) for found, line in _with_heads(text) if "!! Don't know how to handle" in line)
+    rows = ((found, line) for found, line in _with_headers(text) if "!! Don't know how to handle" in line)
     return {head for head, _ in rows}
 
 
-def _with_heads(text: str) -> Iterator[tuple[str, str]]:
+def _with_headers(text: str) -> Iterator[tuple[str, str]]:
     head = ""
     for line in text.split("\n"):
         if found := _HEAD.match(line):
@@ -99,7 +99,7 @@ def agrees(printed: str, column: Column, value: Any) -> bool:
         return _bits(column, value) == bits
     if column.type == ColumnType.year and value == 0:
         return printed == "1900"  # which the clients make of it, unlike the servers
-    # Of a negative number the unsigned one with the same bits stands behind it.
+    # Of a negative number the unsigned one with the same bits follows it.
     return _plain(column, value) in printed.replace("(", "").replace(")", "").split()
 
 

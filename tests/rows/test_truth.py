@@ -30,7 +30,7 @@ def test_row_changes_give_the_servers_tables(case: corpus_files.Case) -> None:
 
 
 @pytest.mark.thorough
-def test_most_tables_are_told() -> None:
+def test_most_tables_are_covered() -> None:
     reported = rows = 0
     for case in CASES:
         oracle = [OracleTable.of(table) for table in case.tables()]

@@ -246,4 +246,4 @@ def differences(oracle: Iterable[OracleTable], store: Store) -> Iterator[str]:
                 if a != b:
                     yield f"{'.'.join(table.name)}.{column.name} {column.type_name}: {a!r:.90} is {b!r:.90}"
         if len(mine) != len(theirs):
-            yield f"{'.'.join(table.name)}: {len(mine)} and {len(theirs)} odd rows"
+            yield f"{'.'.join(table.name)}: {len(mine)} and {len(theirs)} differing rows"

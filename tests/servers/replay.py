@@ -13,7 +13,7 @@ from tools.corpus.snapshot import snapshot
 from tools.servers import Server
 
 NAMES = ["mysql-5.6", "mysql-9.7", "mariadb-10.11"]
-#: A client that can log in: that of MySQL 9.7 cannot at 5.6.
+#: A client that can log in to each server: that of MySQL 9.7 cannot log in to 5.6.
 CLIENTS = {"mysql-5.6": "mariadb-10.11", "mysql-9.7": "mysql-9.7", "mariadb-10.11": "mariadb-10.11"}
 
 
@@ -34,7 +34,7 @@ def last_log(server: Server) -> Path:
 
 
 def play(server: Server, text: bytes) -> None:
-    """Give a script to the server by its client, as a person would."""
+    """Run a script in the server's client, as a person would."""
     name = CLIENTS[server.spec.name]
     client = Server(name).client("mysql" if name.startswith("mysql") else "mariadb")
     options = ["--no-defaults", "--binary-mode", "-h127.0.0.1", f"-P{server.port}", "-uroot"]
@@ -47,11 +47,11 @@ def contents(server: Server) -> dict[str, Counter[str]]:
 
 
 def checksums(server: Server) -> dict[str, int]:
-    """What the server sums up each table to; its rows' order does not matter."""
+    """CHECKSUM TABLE of each table, which does not depend on the order of rows."""
     names = [f"r.{identifier(row[0])}" for row in server.execute("SHOW TABLES FROM r")]
     return dict(server.execute(f"CHECKSUM TABLE {', '.join(names)}"))
 
 
 def rows_of(tables: list[dict[str, Any]]) -> dict[str, Counter[str]]:
-    """The rows of tables, each with how often it is there."""
+    """The rows of each table, with their numbers of occurrences."""
     return {f"{one['db']}.{one['table']}": Counter(map(json.dumps, one["rows"])) for one in tables}

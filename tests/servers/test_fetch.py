@@ -41,7 +41,7 @@ pytestmark = pytest.mark.server
 
 SERVERS = ("mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 
-KILLS, CUTS, SERVER_KILLS = 20, 10, 10
+KILLS, LOST_CONNECTIONS, SERVER_KILLS = 20, 10, 10
 
 
 def archived(archive: Path, server: Server) -> bool:
@@ -70,14 +70,14 @@ def test_archive_is_the_logs_of_the_server(name: str, start_server: StartServer,
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
-def test_kills_and_cuts(name: str, start_server: StartServer, tmp_path: Path) -> None:
+def test_kills_and_lost_connections(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
     prepare(server)
     archive, choose = tmp_path / "archive", random.Random(7)
     proxy = Proxy(lambda: server.port)
     writing = Writing(server, 100)
     fetching = start_fetch(proxy.port, archive, "--follow", "--heartbeat", "1")
-    actions = ["kill"] * KILLS + ["cut"] * CUTS + ["server"] * SERVER_KILLS
+    actions = ["kill"] * KILLS + ["cut"] * LOST_CONNECTIONS + ["server"] * SERVER_KILLS
     choose.shuffle(actions)
     try:
         for action in actions:
@@ -310,7 +310,7 @@ def printed_by(*arguments: str) -> str:
     return done.stdout
 
 
-def test_a_place_that_only_gtids_can_name(
+def test_a_position_that_only_gtids_identify(
     start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As past 4 GiB, where COM_BINLOG_DUMP cannot begin."""

@@ -40,17 +40,17 @@ def _login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", None)
 
 
-def places(server: Server) -> list[tuple[str, int]]:
+def positions_of(server: Server) -> list[tuple[str, int]]:
     with bk.open(server.data / "binlog.index") as log:
         return [(os.path.basename(event.file), event.position) for event in log]
 
 
 def settled(server: Server) -> list[tuple[str, int]]:
     """The same, once the server has written what it writes in the background (BINLOG_CHECKPOINT_EVENT)."""
-    before, now = None, places(server)
+    before, now = None, positions_of(server)
     while now != before:
         time.sleep(1)
-        before, now = now, places(server)
+        before, now = now, positions_of(server)
     return now
 
 
@@ -71,7 +71,7 @@ def test_events_and_checkpoints(name: str, start_server: StartServer, tmp_path: 
     server.execute("INSERT INTO f.a (n) VALUES (5)")
     with bk.follow(url(server.port), start=reached.checkpoint, idle_timeout=0) as later:
         found += list(later)
-    assert [(os.path.basename(event.file), event.position) for event in found] == places(server)
+    assert [(os.path.basename(event.file), event.position) for event in found] == positions_of(server)
 
 
 def test_new_transactions_come(start_server: StartServer) -> None:
@@ -83,7 +83,7 @@ def test_new_transactions_come(start_server: StartServer) -> None:
             found = [(os.path.basename(one.file), one.position) for one in islice(events, 3000)]
         finally:
             writing.stop()
-    assert found == places(server)[:3000]
+    assert found == positions_of(server)[:3000]
 
 
 def test_rows_of_a_server(start_server: StartServer, tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def error_of(data: bytes) -> BinlogError | None:
     return None
 
 
-def test_any_damage_gives_events_or_an_error_with_a_place() -> None:
+def test_any_damage_gives_events_or_an_error_with_a_position() -> None:
     chance = random.Random(19)
     for log in PLAIN[1:5]:
         for data, _ in sealed(log):

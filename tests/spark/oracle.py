@@ -33,7 +33,7 @@ def server_text(value: Any, column: OracleColumn) -> str | None:
             return f"{value:.{found[1]}f}"
         return float_text(value) if kind.startswith("float") else double_text(value)
     if isinstance(value, Decimal):
-        # Between Java and Python a number may get more digits behind the point than its type has.
+        # Between Java and Python a number may get more digits after the point than its type has.
         return f"{value:.{found[1]}f}" if (found := _SCALE.match(kind)) else f"{value:f}"
     if found := _WIDTH.search(kind):
         return f"{value:0{found[1]}}"

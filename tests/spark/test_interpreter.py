@@ -48,7 +48,7 @@ def test_workers_take_pyspark_from_where_its_bytecode_is(spark: SparkSession) ->
     assert spark.read.format("where").load().collect() == [(pyspark.__file__, sys.executable)]
 
 
-def test_what_stands_behind_sparks_archives_stays_in_the_path() -> None:
+def test_entries_after_the_archives_of_spark_stay_in_the_path() -> None:
     path, variables = interpreter.local_interpreter()
     given = ["/spark/python/lib/pyspark.zip", "/spark/python/lib/py4j-0.10-src.zip", "/spark.jar", "/my own"]
     environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(given)}

@@ -169,7 +169,7 @@ def test_a_log_is_closed_when_its_last_event_was_written() -> None:
     assert closed_at(str(case("mysql-9.7", "crash").logs[0])) is None
 
 
-def test_heads_are_little_to_read(tmp_path: Path, counted: type[Counting]) -> None:
+def test_reading_log_headers_reads_little(tmp_path: Path, counted: type[Counting]) -> None:
     """A header is read up to the first transaction, and only if a filter needs it."""
     logs = case("mysql-9.7", "rotate").logs
     for number in range(20):
@@ -188,7 +188,7 @@ def test_heads_are_little_to_read(tmp_path: Path, counted: type[Counting]) -> No
     assert counted.total == 0
 
 
-def test_a_head_tells_when_its_log_was_begun() -> None:
+def test_a_log_header_has_the_time_when_the_log_was_begun() -> None:
     for server in ("mysql-9.7", "mariadb-11.8", "mysql-5.6"):
         one = case(server, "rotate")
         for log in one.logs:

@@ -128,7 +128,7 @@ def test_a_purged_log_ends_the_stream(spark: SparkSession, tmp_path: Path) -> No
 
 @pytest.mark.thorough
 @pytest.mark.spark
-def test_a_stream_begins_where_it_is_told_to(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_stream_begins_at_its_starting_position(spark: SparkSession, tmp_path: Path) -> None:
     place = json.dumps({"file": ROTATED[2].name, "position": 4})
     found = stream(spark, ROTATED[0].parent, tmp_path, startingOffsets=place)
     assert rows(found, "file", "position") == rows(
@@ -138,7 +138,7 @@ def test_a_stream_begins_where_it_is_told_to(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.thorough
 @pytest.mark.spark
-def test_a_stream_goes_on_behind_damage(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_stream_continues_after_damage(spark: SparkSession, tmp_path: Path) -> None:
     """Each damaged range is one row, also over restarts; the rest is as in a batch."""
     logs, checkpoint = tmp_path / "logs", tmp_path / "checkpoint"
     logs.mkdir()

@@ -120,7 +120,7 @@ def test_damage_ends_the_counting_and_keeps_what_lies_before() -> None:
     assert stats.totals["events"] == 2 + sum(row["events"] for row in transactions[:10])
 
 
-def test_compressed_logs_tell_their_ratio() -> None:
+def test_compressed_logs_report_their_ratio() -> None:
     totals = collect(PAYLOADS).totals
     inner = [event for event in bk.open(PAYLOADS) if event.payload_index is not None]
     assert totals["unpacked_bytes"] == sum(len(event.raw) for event in inner)

@@ -17,7 +17,7 @@ def sql(data: bytes) -> str:
     return document_sql(read_document(data))
 
 
-def test_text_tells_numbers_and_strings() -> None:
+def test_text_distinguishes_numbers_and_strings() -> None:
     assert sql(b"\x02" + small_array((INT16, 1), (STRING, 10), after=b"\x01x")) == """'[1, "x"]'"""
 
 
@@ -30,7 +30,7 @@ def test_a_decimal_has_no_more_digits_than_a_server_takes() -> None:
     assert sql(room) == "CAST(CAST('123' AS DECIMAL(65,0)) AS JSON)"
 
 
-def test_what_text_does_not_tell_is_set_at_its_path() -> None:
+def test_what_text_cannot_express_is_set_at_its_path() -> None:
     inner = small_array((OPAQUE, 7), after=DECIMAL[1:])
     found = sql(b"\x02" + small_array((INT16, 5), (SMALL_ARRAY, 10), after=inner))
     assert found == "JSON_SET(CAST('[5, [123.50]]' AS JSON), '$[1][0]', CAST('123.50' AS DECIMAL(5,2)))"

@@ -71,12 +71,12 @@ def test_documents_that_unfold_without_end_are_an_error() -> None:
     assert time.monotonic() - started < 1
 
 
-@pytest.mark.parametrize(("depth", "fits"), [(100, True), (101, False)])
-def test_nesting(depth: int, fits: bool) -> None:
+@pytest.mark.parametrize(("depth", "is_valid"), [(100, True), (101, False)])
+def test_nesting(depth: int, is_valid: bool) -> None:
     data = small_array()
     for _ in range(depth - 1):
         data = small_array((SMALL_ARRAY, 7), after=data)
-    if fits:
+    if is_valid:
         assert text(b"\x02" + data) == "[" * depth + "]" * depth
     else:
         with pytest.raises(GrammarError, match="deeper than 100"):
@@ -120,7 +120,7 @@ def test_changes(operation: str, path: str, value: str | None, shown: str) -> No
         ("remove", "$[0]"),
     ],
 )
-def test_changes_that_do_not_fit(operation: str, path: str) -> None:
+def test_changes_that_do_not_match(operation: str, path: str) -> None:
     with pytest.raises(GrammarError, match=r"not found in the JSON document|invalid JSON path"):
         JsonDiff((JsonOperation(operation, path, None if operation == "remove" else JsonText("1")),)).apply(
             DOCUMENT

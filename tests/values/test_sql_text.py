@@ -82,7 +82,7 @@ def test_no_number_has_no_literal() -> None:
         sql(Cell(ColumnType.double, "08"), struct.pack("<d", float("nan")))
 
 
-def test_text_of_a_character_set_that_is_not_told_is_bytes() -> None:
+def test_text_of_an_unknown_character_set_is_bytes() -> None:
     assert sql(Cell(ColumnType.varchar, "0a00"), b"\x02ab") == "0x6162"
     defined = Defined("varchar(10)", charset="latin1")
     assert sql(Cell(ColumnType.varchar, "0a00", defined=defined), b"\x02a\xe9") == "_latin1 0x61E9"

@@ -130,7 +130,7 @@ def figures_of(
     Parameters
     ----------
     small
-        A log of the same kind with one transaction, which tells the start from the rest.
+        A log of the same kind with one transaction, which separates the cost of starting from the rest.
     """
     rows: int | None = None
     sizes = small.stat().st_size, path.stat().st_size

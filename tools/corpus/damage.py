@@ -56,7 +56,7 @@ OPEN_DAMAGES = (
         "in_use_cut_in_header", "in_use", -1,
         lambda log, events: log[: events[-1].position + 11], "ends inside the header of an event",
     ),
-    Damage("in_use_zero_tail", "in_use", None, lambda log, _: log + bytes(4096), "zeros behind the end"),
+    Damage("in_use_zero_tail", "in_use", None, lambda log, _: log + bytes(4096), "zeros after the end"),
 )  # fmt: skip
 # From a log that the server had closed.
 CLOSED_DAMAGES = (
@@ -66,8 +66,8 @@ CLOSED_DAMAGES = (
         lambda log, events: log[: events[-1].position + 11], "ends inside the header of an event",
     ),
     Damage("cut_in_format", "error", 0, lambda log, _: log[:60], "ends inside the first event"),
-    Damage("zero_tail", "error", None, lambda log, _: log + bytes(4096), "zeros behind the end"),
-    Damage("garbage_tail", "error", None, lambda log, _: log + _GARBAGE, "random bytes behind the end"),
+    Damage("zero_tail", "error", None, lambda log, _: log + bytes(4096), "zeros after the end"),
+    Damage("garbage_tail", "error", None, lambda log, _: log + _GARBAGE, "random bytes after the end"),
     Damage(
         "flipped_bit", "error", -3,
         lambda log, events: _flip(log, events[-3].position + 25), "a bit of a body is wrong",

@@ -48,15 +48,15 @@ def with_number(raw: bytes, leaf: Leaf, value: int) -> bytes:
     return raw[: leaf.offset] + new + raw[leaf.end :]
 
 
-def resized(raw: bytes, leaves: list[Leaf], leaf: Leaf, new: bytes, *, tells: bool) -> bytes:
+def resized(raw: bytes, leaves: list[Leaf], leaf: Leaf, new: bytes, *, adjusts_lengths: bool) -> bytes:
     """An event with other bytes in a field, possibly of another length.
 
-    With `tells`, length fields of the field, and of structures that contain it, are corrected: the nearest
-    preceding number with that value and a suitable name.
+    With `adjusts_lengths`, the length fields of the field, and of structures that contain it, are corrected:
+    the nearest preceding number with that value and a suitable name.
     """
     change = len(new) - leaf.size
     found: dict[int, Leaf] = {}
-    if change and tells:
+    if change and adjusts_lengths:
         for begin, end in _extents(leaves, leaf):
             length = _length_before(leaves, begin, end - begin)
             if length is not None:

@@ -21,7 +21,7 @@ from tools.fuzz.fields import leaves_of, number_of, resized, with_number
 Mutation = Callable[[Random, Draft], str | None]
 
 #: Probability that length fields are corrected after a change of length.
-_TELLS = 0.75
+_ADJUSTS_LENGTHS = 0.75
 
 #: Fields that are regenerated.
 _MADE = ("header.len_event", "header.next_position", "checksum")
@@ -110,10 +110,10 @@ def length(chance: Random, draft: Draft) -> str | None:
         return None
     index, leaves, leaf = found
     raw = draft.items[index].raw
-    tells = chance.random() < _TELLS
+    adjusts_lengths = chance.random() < _ADJUSTS_LENGTHS
     new = values.grown(chance, raw[leaf.offset : leaf.end])
-    what = f"{leaf.path} of {leaf.size} bytes has {len(new)}{', reported' if tells else ''}"
-    return put(draft, index, resized(raw, leaves, leaf, new, tells=tells), what)
+    what = f"{leaf.path} of {leaf.size} bytes has {len(new)}{', reported' if adjusts_lengths else ''}"
+    return put(draft, index, resized(raw, leaves, leaf, new, adjusts_lengths=adjusts_lengths), what)
 
 
 def copied(chance: Random, draft: Draft) -> str | None:
@@ -127,7 +127,9 @@ def copied(chance: Random, draft: Draft) -> str | None:
     if not others:
         return None
     other = chance.choice(others)
-    new = resized(raw, leaves, leaf, raw[other.offset : other.end], tells=chance.random() < _TELLS)
+    new = resized(
+        raw, leaves, leaf, raw[other.offset : other.end], adjusts_lengths=chance.random() < _ADJUSTS_LENGTHS
+    )
     return put(draft, index, new, f"{leaf.path} as {other.path}")
 
 

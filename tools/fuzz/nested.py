@@ -39,10 +39,10 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
     """Mutated events inside a compressed transaction."""
 
     def change(chance: Random, draft: Draft) -> str | None:
-        offsets = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
-        if not offsets:
+        indexes = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+        if not indexes:
             return None
-        index = chance.choice(offsets)
+        index = chance.choice(indexes)
         inside = _opened(draft, index)
         if inside is None:
             return None
@@ -60,10 +60,10 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
 
 def packed_frame(chance: Random, draft: Draft) -> str | None:
     """Mutated frames of a compressed transaction: their bytes, their number, their headers."""
-    offsets = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
-    if not offsets:
+    indexes = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+    if not indexes:
         return None
-    index = chance.choice(offsets)
+    index = chance.choice(indexes)
     leaf = _leaf(leaves_of(draft, index), "body.content.payload")
     if leaf is None:
         return None
@@ -120,15 +120,15 @@ def _leaf(leaves: list[Leaf], path: str) -> Leaf | None:
 def deflated(chance: Random, draft: Draft) -> str | None:
     """Mutated data under MariaDB's compression, of an event or a value."""
     ending = ".deflated.data"
-    offsets = [
+    indexes = [
         (index, leaf)
         for index in range(len(draft.items))
         for leaf in leaves_of(draft, index)
         if leaf.path.endswith(ending)
     ]
-    if not offsets:
+    if not indexes:
         return None
-    index, leaf = chance.choice(offsets)
+    index, leaf = chance.choice(indexes)
     item = draft.items[index]
     raw = item.raw
     unpacker = zlib.decompressobj()
@@ -137,9 +137,9 @@ def deflated(chance: Random, draft: Draft) -> str | None:
     except zlib.error:
         return None
     new = values.spoiled(chance, old)
-    prefix, tells = leaf.path.removesuffix(ending), chance.random() < 0.9
+    prefix, adjusts_lengths = leaf.path.removesuffix(ending), chance.random() < 0.9
     for one in leaves_of(draft, index):
-        if tells and one.path.startswith(prefix + ".len_") and number_of(one) == len(old):
+        if adjusts_lengths and one.path.startswith(prefix + ".len_") and number_of(one) == len(old):
             raw = with_number(raw, one, len(new))
     packed = zlib.compress(new)
     if chance.random() < 0.1:
@@ -150,10 +150,10 @@ def deflated(chance: Random, draft: Draft) -> str | None:
 
 def pieces(chance: Random, draft: Draft) -> str | None:
     """A rows event in pieces, possibly incomplete or out of order."""
-    offsets = [at for at, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
-    if not offsets:
+    indexes = [at for at, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
+    if not indexes:
         return None
-    index = chance.choice(offsets)
+    index = chance.choice(indexes)
     item = draft.items[index]
     data, count = item.raw[: item.body_end], chance.choice((1, 2, 2, 3, 5))
     step = max(-(-len(data) // count), 1)

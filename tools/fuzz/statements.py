@@ -64,7 +64,7 @@ def _put_text(draft: Draft, index: int, text: bytes) -> str | None:
     leaf = next((one for one in leaves if one.path == "body.content.query"), None)
     if leaf is None:
         return None
-    return put(draft, index, resized(raw, leaves, leaf, text, tells=True), f"query {text[:200]!r}")
+    return put(draft, index, resized(raw, leaves, leaf, text, adjusts_lengths=True), f"query {text[:200]!r}")
 
 
 def text(chance: Random, draft: Draft) -> str | None:

@@ -35,7 +35,7 @@ _LOGS_TO_COLLECT = 200
 _MEMORY = Path("/dev/shm")
 
 #: The number of a mutant that was started, or of one with a finding.
-_Said = tuple[int, "Finding | None"]
+_Message = tuple[int, "Finding | None"]
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class _Team:
         for process in self.processes:
             process.start()
 
-    def listen(self) -> Iterator[_Said]:
+    def listen(self) -> Iterator[_Message]:
         """Reports of started mutants and findings, until all processes have ended."""
         left = set(range(self.plan.jobs))
         while left:
@@ -189,10 +189,10 @@ def _stop(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _until_stopped(said: Iterator[_Said]) -> Iterator[_Said]:
+def _until_stopped(messages: Iterator[_Message]) -> Iterator[_Message]:
     """Reports until the run is stopped by a signal, which ends it normally."""
     try:
-        yield from said
+        yield from messages
     except KeyboardInterrupt:
         return
 

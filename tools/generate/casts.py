@@ -107,7 +107,7 @@ class Casts(Rewriting):
                 return ("unary", "not", self.typed(owner, inner, item)[0]), BOOL
             case ("unary", operator, inner):
                 one = _cast(*self.typed(owner, inner, item), WIDE)
-                return _said(("unary", operator, one), WIDE)
+                return _cast_result(("unary", operator, one), WIDE)
             case ("binary", operator, left, right):
                 return self._binary(operator, self.typed(owner, left, item), self.typed(owner, right, item))
             case ("ternary", condition, yes, no):
@@ -117,11 +117,11 @@ class Casts(Rewriting):
                     return ("ternary", test, a, b), b_kind if a_kind == ANY else a_kind
                 width = _width(a_kind, b_kind)
                 both = ("ternary", test, _cast(a, a_kind, width), _cast(b, b_kind, width))
-                return _said(both, width)
+                return _cast_result(both, width)
             case ("cast", inner, name):
                 return ("cast", self.typed(owner, inner, item)[0], name), self._inference.named(owner, name)
             case ("member", inner, "to_i"):
-                return _said(("member", self.typed(owner, inner, item)[0], "to_i"), WIDE)
+                return _cast_result(("member", self.typed(owner, inner, item)[0], "to_i"), WIDE)
             case ("member", inner, name):
                 member = ("member", self.typed(owner, inner, item)[0], name)
                 return member, self._inference.of(owner, tree, item)
@@ -143,7 +143,7 @@ class Casts(Rewriting):
         width = WIDE if operator == "-" else _width(a_kind, b_kind)
         right_side = self.shift if operator in _SHIFT_OPERATORS else _cast
         tree = ("binary", operator, _cast(a, a_kind, width), right_side(b, b_kind, width))
-        return (tree, BOOL) if operator in _COMPARISONS else _said(tree, width)
+        return (tree, BOOL) if operator in _COMPARISONS else _cast_result(tree, width)
 
 
 class IndexCasts(Casts):
@@ -180,7 +180,7 @@ def _cast(tree: Tree, kind: Kind, width: Kind) -> Tree:
     return tree if kind == width or not kind.is_integer else ("cast", tree, width.name)
 
 
-def _said(tree: Tree, width: Kind) -> tuple[Tree, Kind]:
+def _cast_result(tree: Tree, width: Kind) -> tuple[Tree, Kind]:
     return ("cast", tree, width.name), width
 
 

@@ -120,9 +120,9 @@ class Decoder:
     def _part(self, part: str) -> str:
         mark, name = part[:1], part[1:]
         if part == "@end":
-            return self._place(self._root, len(self._root.type.seq))
+            return self._offset(self._root, len(self._root.type.seq))
         if mark == "@":
-            return self._place(self._root, self._index(self._root, name))
+            return self._offset(self._root, self._index(self._root, name))
         if mark == "#":
             return self._size_of_one(self._root, self._root.type.seq[self._index(self._root, name)])
         if mark == "!":
@@ -150,7 +150,7 @@ class Decoder:
                 return index
         raise UntranslatableError(f"{scope.type.name} has no field {name}")
 
-    def _place(self, scope: _Scope, index: int) -> str:
+    def _offset(self, scope: _Scope, index: int) -> str:
         """Offset of a field or, for the number of fields, the end of the value."""
         if index < len(scope.type.seq) and (given := scope.names.get("@" + scope.type.seq[index]["id"])):
             return given
@@ -232,7 +232,7 @@ class Decoder:
         """The type of a field, at the field's offset."""
         if node["id"] in scope.children:
             return scope.children[node["id"]]
-        at = self._place(scope, self._index(scope, node["id"])) if scope.at else ""
+        at = self._offset(scope, self._index(scope, node["id"])) if scope.at else ""
         type_ = self._grammar.resolve(scope.type, type_name(node["type"]))
         child = _Scope(type_, at, f"{scope.prefix}{node['id']}_", scope)
         for param, argument in zip(type_.params, arguments(node["type"]), strict=True):
@@ -254,15 +254,15 @@ class Decoder:
         condition = self._condition(scope, node)
         if condition == "False":
             return self._assign(scope, name, "0", "True")
-        width, place = bits_of(node), ""
+        width, offset = bits_of(node), ""
         if width and "if" not in node:
             return self._bits(scope, name)
         endian = str(self._grammar.top(scope.type.id).node["meta"].get("endian", "le"))
         dtype = number_type(node.get("type"), node, endian)
         if dtype is None or "f" in dtype or "repeat" in node:
             raise UntranslatableError(f"{name} is not one number")
-        place = self._place(scope, self._index(scope, name))
-        value = read_source(dtype, place)
+        offset = self._offset(scope, self._index(scope, name))
+        value = read_source(dtype, offset)
         if "i" in dtype and dtype[-1] != "8":
             value = f"signed({value}, {8 * int(dtype[-1])})"
         if condition != "True" and self._is_known(condition):
@@ -284,7 +284,7 @@ class Decoder:
             raise UntranslatableError("bits that fill no bytes")
         run = "bits" if begin == 0 else f"bits_{begin}"
         if run not in scope.names:
-            read = read_source(f"{'<' if is_little else '>'}u{total // 8}", self._place(scope, begin))
+            read = read_source(f"{'<' if is_little else '>'}u{total // 8}", self._offset(scope, begin))
             if len(widths) == 1:
                 return self._assign(scope, name, read, "True")
             self._assign(scope, run, read, "True")
@@ -323,10 +323,10 @@ class Decoder:
                 return self._both(scope, mark, left, right)
             case ("ternary", test, yes, no):
                 return self._choice(scope, test, yes, no)
-            case ("index", ("name", name), place):
-                return self._item(scope, name, place)
-            case ("index", ("member", ("name", "_parent"), name), place) if scope.parent is not None:
-                return self._item(scope.parent, name, place, scope)
+            case ("index", ("name", name), index):
+                return self._item(scope, name, index)
+            case ("index", ("member", ("name", "_parent"), name), index) if scope.parent is not None:
+                return self._item(scope.parent, name, index, scope)
             case ("name" | "member", *_):
                 return self._resolve(scope, tuple(names_in(node)))
         raise UntranslatableError(str(node))
@@ -353,7 +353,7 @@ class Decoder:
         self._known.pop()
         return first if first == second else f"({first} if {condition} else {second})"
 
-    def _item(self, scope: _Scope, name: str, place: Tree, speaker: _Scope | None = None) -> str:
+    def _item(self, scope: _Scope, name: str, index: Tree, user: _Scope | None = None) -> str:
         """One byte of a byte array."""
-        begin = self._place(scope, self._index(scope, name))
-        return f"byte(data, {sum_source(begin, self._translate(speaker or scope, place))})"
+        begin = self._offset(scope, self._index(scope, name))
+        return f"byte(data, {sum_source(begin, self._translate(user or scope, index))})"

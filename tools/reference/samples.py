@@ -58,9 +58,9 @@ class Sample:
 
 def load(corpus: Path) -> dict[str, Sample]:
     """The chosen examples, by generated class."""
-    offsets = {name: Place(**fields) for name, fields in json.loads(CHOSEN.read_text()).items()}
+    chosen = {name: Place(**fields) for name, fields in json.loads(CHOSEN.read_text()).items()}
     by_log: dict[str, dict[str, Place]] = {}
-    for name, place in offsets.items():
+    for name, place in chosen.items():
         by_log.setdefault(place.log, {})[name] = place
     return {
         name: sample for log, wanted in by_log.items() for name, sample in _load_file(corpus / log, wanted)
@@ -167,6 +167,6 @@ def _candidates(piece: Piece) -> Iterator[tuple[str, tuple[int, ...], str]]:
 def _score(own: list[Leaf]) -> tuple[int, ...]:
     """Prefer more kinds of fields, as far as they fit a page, then fewer bytes, but not only zeros."""
     size = own[-1].end - own[0].offset
-    fits = size <= _PAGE
-    kinds = len({_INDEX.sub("", leaf.path) for leaf in own}) if fits else 0
-    return fits, kinds, any(leaf.value not in (0, b"", "") for leaf in own), -size
+    is_short = size <= _PAGE
+    kinds = len({_INDEX.sub("", leaf.path) for leaf in own}) if is_short else 0
+    return is_short, kinds, any(leaf.value not in (0, b"", "") for leaf in own), -size

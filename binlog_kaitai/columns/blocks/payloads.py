@@ -37,7 +37,7 @@ _BATCH = 1 << 10
 
 #: Converts expanded events to the form that the consumer needs. The second argument holds, for each event,
 #: the number of the event that contains it.
-Dress = Callable[[Block, Any], Block]
+BlockChange = Callable[[Block, Any], Block]
 
 
 class _Opened(NamedTuple):
@@ -50,7 +50,9 @@ class _Opened(NamedTuple):
     error: BinlogError | None = None
 
 
-def expand(block: Block, *, dress: Dress | None = None, block_size: int = BLOCK_SIZE) -> Iterator[Block]:
+def expand(
+    block: Block, *, change: BlockChange | None = None, block_size: int = BLOCK_SIZE
+) -> Iterator[Block]:
     """The block with its payloads expanded and split rows events joined.
 
     `block_size` limits the blocks of a large payload, in bytes.
@@ -72,7 +74,7 @@ def expand(block: Block, *, dress: Dress | None = None, block_size: int = BLOCK_
             yield _merge(block, begin, row + 1, inner)
             raise error from error.__cause__
         if small is not None:
-            inner.append(small if dress is None else (dress(*small), small[1]))
+            inner.append(small if change is None else (change(*small), small[1]))
             room -= len(small[0].data)
         if large is None and room > 0:
             continue
@@ -86,7 +88,7 @@ def expand(block: Block, *, dress: Dress | None = None, block_size: int = BLOCK_
         del merged
         for one in large or ():
             holders = np.full(len(one), row)
-            yield (one if dress is None else dress(one, holders)).moved_to(block, holders)
+            yield (one if change is None else change(one, holders)).moved_to(block, holders)
     if begin < len(block):
         yield _merge(block, begin, len(block), inner)
 

@@ -256,7 +256,7 @@ def framing_statements(block: Block) -> Any:
 def statements_in(
     block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, framing: Any = None
 ) -> list[int]:
-    """Events whose statements may change a definition, judged by their first bytes."""
+    """Events whose statements may change a definition, according to their first bytes."""
     found = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.rows_of(EventType.query_event)
     rows = rows[~(framing_statements(block) if framing is None else framing)]

@@ -77,7 +77,7 @@ class LateDefinitions(Definitions):
     ) -> TableDefinition | DefinitionMismatch | None:
         """As in `Definitions`."""
         if self._load is not None:
-            if isinstance(table_map, TableMapEvent) and self._tells_all(table_map):
+            if isinstance(table_map, TableMapEvent) and self._is_complete(table_map):
                 self._waiting.append(_Seen(table_map))
                 return None
             self.take_over(self._load())
@@ -87,7 +87,7 @@ class LateDefinitions(Definitions):
             self._waiting = []
         return super().match(schema_name, table_name, table_map)
 
-    def _tells_all(self, table_map: TableMapEvent) -> bool:
+    def _is_complete(self, table_map: TableMapEvent) -> bool:
         columns = (schema := Schema.of(table_map)).columns
         if self._is_mariadb:
             return not self._needs_names and all(one.type not in OLD_TIMES for one in columns)

@@ -113,7 +113,7 @@ def _pass_over(
             if isinstance(error, (FramingError, TruncatedError)):
                 error = FramingError("incomplete event", file=split.file.path, position=at)
             yield Gap(at, following, error)
-            knows_gtid &= _tells_its_end(log, at, following)
+            knows_gtid &= _has_known_end(log, at, following)
             pieces = (*pieces, (start, at))
             start = following
             if following != after:
@@ -140,7 +140,7 @@ def _read_rest(split: Split, rest: _Rest, wanted: _Wanted) -> Generator[Any, Non
     return None
 
 
-def _tells_its_end(log: Log, position: int, following: int) -> bool:
+def _has_known_end(log: Log, position: int, following: int) -> bool:
     """Whether exactly one event is lost, and it does not name a transaction."""
     log.stream.seek(position)
     version = log.log_header.binlog_version

@@ -11,15 +11,15 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def number_markers(types: Bytes, is_marker: Bools, offsets: Ints, latest: Ints) -> int:
+def number_markers(types: Bytes, is_marker: Bools, found: Ints, latest: Ints) -> int:
     """Find the events of some types, and for each event the last of them up to it.
 
     Parameters
     ----------
     types, is_marker
         Type of each event (uint8), and 256 flags.
-    offsets, latest
-        Output: numbers of the events found, and for each event the index of the latest one up to it, or -1.
+    found, latest
+        Output: indexes of the events found, and for each event the index of the latest one up to it, or -1.
 
     Returns
     -------
@@ -27,8 +27,8 @@ def number_markers(types: Bytes, is_marker: Bools, offsets: Ints, latest: Ints) 
     """
     count = 0
     for event in range(types.shape[0]):
-        if is_marker[types[event]] and count < offsets.shape[0]:
-            offsets[count] = event
+        if is_marker[types[event]] and count < found.shape[0]:
+            found[count] = event
             count += 1
         latest[event] = count - 1
     return count

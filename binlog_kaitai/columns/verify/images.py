@@ -95,7 +95,7 @@ def _suspects(
     if not isinstance(table, Table) or table.widths is None:
         yield from ((index, None) for index in events.tolist())
         return
-    columns = table.memory.setdefault("judged", list(filter(_is_checked, table.schema.columns)))
+    columns = table.memory.setdefault("checked columns", list(filter(_is_checked, table.schema.columns)))
     for chosen, is_walked in images.divided(events):
         if not is_walked:
             yield from ((index, None) for index in chosen.tolist())

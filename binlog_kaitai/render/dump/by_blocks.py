@@ -20,7 +20,7 @@ from binlog_kaitai.render.dump.blocks.hidden import Hidden
 from binlog_kaitai.render.dump.blocks.inside import (
     Inside,
     TablesInside,
-    dress_of,
+    change_of,
     event_inside,
     unpacked_size,
 )
@@ -199,7 +199,7 @@ class LogBlocks:
     ) -> None:
         """Print events of the log, and those inside its payloads."""
         selection, first = self._dump.selection, 0
-        for opened in expand(part, dress=dress_of(part), block_size=BLOCK_SIZE):
+        for opened in expand(part, change=change_of(part), block_size=BLOCK_SIZE):
             for begin in range(0, len(opened), MOST_EVENTS):
                 piece = opened.part(begin, begin + MOST_EVENTS)
                 inside = Inside(piece, part, first)

@@ -44,7 +44,7 @@ _ROWS_FLAGS = (
 )
 
 
-def tells_invisible_keys(version: int) -> bool:
+def shows_invisible_keys(version: int) -> bool:
     """Whether servers of a version log if a key was generated and invisible."""
     return _FIRST_WITH_INVISIBLE_KEYS <= version != UNDEFINED_VERSION
 
@@ -75,16 +75,18 @@ class MysqlRows(Printer):
         if self.options.short_form:
             return True
         self.put_header(item)
-        self.out.head.append(self.table_map_text(body, tells=tells_invisible_keys(state.server_version)))
+        self.out.head.append(
+            self.table_map_text(body, shows_visibility=shows_invisible_keys(state.server_version))
+        )
         self.add_base64(item)
         return True
 
-    def table_map_text(self, body: TableMapEvent, *, tells: bool) -> bytes:
-        """The rest of a table map's header line; with `tells`, includes whether the key is invisible."""
+    def table_map_text(self, body: TableMapEvent, *, shows_visibility: bool) -> bytes:
+        """The rest of a table map's header line, if requested with the visibility of the key."""
         database = encode(body.schema_name)
         names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
         text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
-        if tells:
+        if shows_visibility:
             flag = body.has_generated_invisible_primary_key
             text += b"# has_generated_invisible_primary_key=%d\n" % flag
         if self.options.print_table_metadata:

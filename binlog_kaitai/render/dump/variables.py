@@ -35,7 +35,7 @@ _REMOVED_MODES = (
 )
 _INSERT_HISTORY = (("is_system_versioning_insert_history", False, b"system_versioning_insert_history"),)
 #: The first version of each MariaDB 10 series that logs `explicit_defaults_for_timestamp`.
-_TELLS_DEFAULTS = {5: 17, 6: 9, 7: 5, 8: 4, 9: 2}
+_LOGS_DEFAULTS = {5: 17, 6: 9, 7: 5, 8: 4, 9: 2}
 
 
 def is_transaction_keyword(query: bytes) -> bool:
@@ -288,7 +288,7 @@ def _flags_of(version: Version) -> tuple[tuple[str, bool, bytes], ...]:
         return ()
     found.append(("is_sql_if_exists", False, b"sql_if_exists"))
     major, minor, patch = version
-    if major == 10 and minor < 10 and patch < _TELLS_DEFAULTS.get(minor, 99):
+    if major == 10 and minor < 10 and patch < _LOGS_DEFAULTS.get(minor, 99):
         return tuple(found)
     name = b"explicit_defaults_for_timestamp"
     found.append(("is_explicit_defaults_for_timestamp", False, name))

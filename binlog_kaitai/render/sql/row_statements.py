@@ -60,7 +60,7 @@ class RowStatements:
         self.choice = RowChoice(options.wanted)
         self._report = report
         self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
-        self._heads: dict[bytes, int] = {}
+        self._beginnings: dict[bytes, int] = {}
         self._noted: set[str] = set()
         self._page = -1
         self.fitted: set[tuple[str, ...]] = set()
@@ -211,11 +211,11 @@ class RowStatements:
             texts, head = writer.write(group)
         except RefusedError as refused:
             return self._refused(page, table, group, str(refused))
-        offsets = -group.numbers if self._options.undo else group.numbers
+        numbers = -group.numbers if self._options.undo else group.numbers
         key = 0
         if head and self._options.is_extended:
-            key = head_key(self._heads.setdefault(head, len(self._heads)), head)
-        return Lines([texts], rows, offsets, np.full(len(rows), key, dtype=np.int64))
+            key = head_key(self._beginnings.setdefault(head, len(self._beginnings)), head)
+        return Lines([texts], rows, numbers, np.full(len(rows), key, dtype=np.int64))
 
     def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
         events, counts = np.unique(group.events, return_counts=True)

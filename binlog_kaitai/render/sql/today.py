@@ -89,25 +89,25 @@ def _renaming(text: str) -> tuple[str, str, str]:
 
 
 def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> Fitted:
-    offsets: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     for column in schema.columns:
         name = renamed.get(column.name.casefold())
-        place = today.find(column.name if name is None else name)
-        if place is not None:
-            offsets[column.index] = place
+        number = today.find(column.name if name is None else name)
+        if number is not None:
+            numbers[column.index] = number
         elif name is not None:
             raise UsageError(f"the current definition of {schema.full_name} has no column {name}")
     columns = {}
-    for index, place in offsets.items():
-        logged, now = schema.columns[index], today.columns[place]
+    for index, number in numbers.items():
+        logged, now = schema.columns[index], today.columns[number]
         columns[index] = replace(
             logged, name=now.name, charset=now.charset or logged.charset, is_generated=now.is_generated
         )
-    of_today = {place: index for index, place in offsets.items()}
+    of_today = {number: index for index, number in numbers.items()}
     key = today.primary_key
-    is_whole = all(place in of_today for place in key)
-    notes = list(_notes(schema, today, offsets))
-    return Fitted(columns, tuple(of_today[place] for place in key) if is_whole else (), notes)
+    is_whole = all(number in of_today for number in key)
+    notes = list(_notes(schema, today, numbers))
+    return Fitted(columns, tuple(of_today[number] for number in key) if is_whole else (), notes)
 
 
 def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> Iterator[tuple[int, int]]:
@@ -115,10 +115,10 @@ def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> It
     old, new = [column.name.casefold() for column in logged], [column.key for column in today]
     others = _others(new, set(old))
     for around, indexes in _others(old, set(new)).items():
-        offsets = others.get(around, [])
-        if len(offsets) == len(indexes):
-            pairs = zip(indexes, offsets, strict=True)
-            yield from ((index, place) for index, place in pairs if _matches(logged[index], today[place]))
+        numbers = others.get(around, [])
+        if len(numbers) == len(indexes):
+            pairs = zip(indexes, numbers, strict=True)
+            yield from ((index, number) for index, number in pairs if _matches(logged[index], today[number]))
 
 
 def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list[int]]:
@@ -126,9 +126,9 @@ def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list
     found: dict[tuple[str, str], list[int]] = {}
     run: list[int] = []
     before = ""
-    for place, name in enumerate([*names, ""]):
+    for number, name in enumerate([*names, ""]):
         if name and name not in known:
-            run.append(place)
+            run.append(number)
             continue
         if run:
             found[before, name] = run
@@ -143,22 +143,22 @@ def _matches(logged: Column, today: ColumnDefinition) -> bool:
     return is_same_sign and stored is not None and getattr(logged.type, "name", "") in stored
 
 
-def _notes(schema: Schema, today: TableDefinition, offsets: dict[int, int]) -> Iterator[str]:
+def _notes(schema: Schema, today: TableDefinition, numbers: dict[int, int]) -> Iterator[str]:
     table = schema.full_name
-    taken = set(offsets.values())
+    taken = set(numbers.values())
     possible = dict(_possible(schema.columns, today.columns))
     for column in schema.columns:
-        if column.index not in offsets:
+        if column.index not in numbers:
             note = f"{table}: the current definition has no column {column.name}; its values are omitted"
-            place = possible.get(column.index)
-            if place is not None and place not in taken:
-                name = today.columns[place].name
+            number = possible.get(column.index)
+            if number is not None and number not in taken:
+                name = today.columns[number].name
                 note += f" (if it was renamed to {name}: --renamed {column.name}={name})"
             yield note
             continue
-        now = today.columns[offsets[column.index]]
+        now = today.columns[numbers[column.index]]
         if now.key != column.name.casefold():
             yield f"{table}: column {column.name} is written as {now.name}"
-    for place, now in enumerate(today.columns):
-        if place not in taken and not now.is_generated:
+    for number, now in enumerate(today.columns):
+        if number not in taken and not now.is_generated:
             yield f"{table}: column {now.name} is not in the log; inserted rows get its default"

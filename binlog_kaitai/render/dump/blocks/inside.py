@@ -16,7 +16,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_short import crc32_of
 from binlog_kaitai.columns.blocks.payload_headers import payload_headers
-from binlog_kaitai.columns.blocks.payloads import Dress
+from binlog_kaitai.columns.blocks.payloads import BlockChange
 from binlog_kaitai.columns.kernel.byte_kernels import OK, put_u4
 from binlog_kaitai.columns.kernel.text_kernels import join_ranges
 from binlog_kaitai.core.context import Context
@@ -86,10 +86,10 @@ class Inside:
         return part
 
 
-def dress_of(outer: Block) -> Dress:
+def change_of(outer: Block) -> BlockChange:
     """A function that converts the inner events of a block to the form the client sees."""
 
-    def dress(inner: Block, _: Any) -> Block:
+    def change(inner: Block, _: Any) -> Block:
         if not outer.layout.is_checksummed:
             return inner
         sizes = inner.sizes + CHECKSUM_SIZE
@@ -107,7 +107,7 @@ def dress_of(outer: Block) -> Dress:
         frames = Frames(starts, sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
         return Block(inner.file, data, 0, frames, outer.layout)
 
-    return dress
+    return change
 
 
 def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Event:
