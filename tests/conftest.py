@@ -1,5 +1,7 @@
-"""How tests run: property tests without a time limit for an example, and on CI always with the same examples;
-beside each other, where what is dear to start is started once."""
+"""How tests run: how many logs and examples each test has, and which tests share a process.
+
+Property tests have no time limit, and always the same examples on CI.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,8 @@ from tests import extent
 from tools.generate.grammar import Grammar
 from tools.kernels.build import build_here
 
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+settings.register_profile("whole", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("sample", settings.get_profile("whole"), max_examples=40)
 
 #: Where tests with a marker are, so that their names tell what they share.
 _FOLDERS = {
@@ -67,6 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Kernels that were edited are compiled before the first test."""
     if config.getoption("--whole-corpus"):
         extent.cover_everything()
+    settings.load_profile("whole" if extent.covers_everything() else "sample")
     if not hasattr(config, "workerinput"):
         build_here()
 
@@ -78,7 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out: list[pytest.Item] = []
         for item in items:
             (left_out if item.get_closest_marker("thorough") or _is_of_other_log(item) else kept).append(item)
-        kept, also_left_out = _third_of_the_logs(kept)
+        kept, also_left_out = _some_of_the_logs(kept)
         config.hook.pytest_deselected(items=[*left_out, *also_left_out])
         items[:] = kept
     for item in items:
@@ -88,8 +90,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_turn)
 
 
-def _third_of_the_logs(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Leave each test of many logs a third of them, a different one each; returns those kept and left out."""
+def _some_of_the_logs(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Leave each test of many logs some of them, others for each test; returns those kept and left out.
+
+    About eight are kept, or a sixth of very many.
+    """
     by_test: dict[str, list[pytest.Item]] = {}
     for item in items:
         if _is_of_a_log(item):
@@ -97,7 +102,7 @@ def _third_of_the_logs(items: list[pytest.Item]) -> tuple[list[pytest.Item], lis
     left_out: set[str] = set()
     for name, own in by_test.items():
         if len(own) > _FEW:
-            step = min(3, len(own) // _FEW + 1)
+            step = min(6, len(own) // _FEW + 1)
             first = crc32(name.encode()) % step
             left_out.update(item.nodeid for at, item in enumerate(own) if at % step != first)
     kept = [item for item in items if item.nodeid not in left_out]

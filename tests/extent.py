@@ -19,6 +19,11 @@ def cover_everything() -> None:
     _is_whole = True
 
 
+def covers_everything() -> bool:
+    """Whether this is a whole run."""
+    return _is_whole
+
+
 def is_of_the_corpus(parameter: object) -> bool:
     """Whether a parameter is a log or a case of the corpus."""
     return isinstance(parameter, LogFile | Case) or (

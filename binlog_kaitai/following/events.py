@@ -123,7 +123,7 @@ class _Logs(Follower):
 def follow(
     source: PathLike | Iterable[PathLike],
     *,
-    start: Literal["earliest", "latest"] | Mapping[str, Any] = "earliest",
+    start: Literal["earliest", "latest"] | str | Mapping[str, Any] = "earliest",
     interval: float = 1.0,
     idle_timeout: float | None = None,
     stop: Callable[[], bool] = lambda: False,

@@ -107,7 +107,7 @@ def test_rows_outside_of_the_damage_are_those_of_the_whole_log(
 
 
 @pytest.mark.parametrize("view", WHOLE)
-@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-11.8"])
+@pytest.mark.parametrize("server", sample(["mariadb-11.8", "mysql-9.7"], 1))
 def test_rows_after_lost_or_inserted_bytes_are_read(tmp_path: Path, server: str, view: str) -> None:
     log, rng = many(server, "types_metadata"), random.Random(server + view)
     path = log.write(tmp_path / "binlog.000001")

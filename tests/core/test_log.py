@@ -12,10 +12,11 @@ from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.values.schema import NameSource
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.corpus_files import LogFile, case, logs
+from tests.extent import sample
 
 
 @pytest.mark.parametrize(
-    "log", [log for log in logs() if log.case.folder.name == "ddl"], ids=lambda log: log.id
+    "log", sample([log for log in logs() if log.case.folder.name == "ddl"], 2), ids=lambda log: log.id
 )
 def test_rows_have_the_names_that_read_changes_gives_them(log: LogFile) -> None:
     expected = {
@@ -94,7 +95,7 @@ def _without_queries(data: bytes) -> bytes:
 
 
 def test_the_package_lists_all_its_names() -> None:
-    assert set(bk.__all__) <= set(dir(bk))
+    assert [name for name in dir(bk) if not name.startswith("__")] == bk.__all__
     for name in bk.__all__:
         assert getattr(bk, name) is not None
     with pytest.raises(AttributeError, match="nosuch"):
@@ -120,7 +121,7 @@ def test_sets_of_gtids_as_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "name"), [("mysql-9.7", "ddl"), ("mariadb-11.8", "ddl"), ("mysql-9.7", "payloads")]
+    ("server", "name"), sample([("mysql-9.7", "payloads"), ("mysql-9.7", "ddl"), ("mariadb-11.8", "ddl")], 2)
 )
 def test_reading_from_a_position_on_gives_the_same_events(server: str, name: str) -> None:
     """Names, GTIDs and table maps are those that the events before the position have set."""

@@ -166,7 +166,7 @@ def at_once(text: str) -> str:
 
 def test_plain_kernels_give_the_same_script(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [path for path in FILES if "types" in str(path)][::4]
-    paths = list(sample(paths, 3))
+    paths = list(sample(paths, 1))
     compiled = [sql(path, undo=True) for path in paths]
     use_plain_kernels(monkeypatch)
     assert [sql(path, undo=True) for path in paths] == compiled

@@ -16,6 +16,7 @@ from binlog_kaitai.core.grammar import header_offset, parse_event
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import has_rows, row_object, rows_of, schema_of, to_json
 from tests import corpus_files
+from tests.extent import rounds
 
 CASES = (
     "mysql-9.7/types_metadata",
@@ -24,7 +25,7 @@ CASES = (
     "mariadb-10.5/types_compressed",
 )
 MOST_SECONDS = 10.0
-FEW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=rounds(150, 50), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @cache

@@ -355,7 +355,7 @@ def test_damage_costs_the_groups_on_its_page(tmp_path: Path) -> None:
     whole, _ = around(path)
     order = list(dict.fromkeys(gtid for gtid, _ in whole if gtid is not None))
     assert len(order) == len(GROUPS)
-    for _ in range(10):
+    for _ in range(rounds(10, 2)):
         changed = bytearray(data)
         page = chance.randrange(1, len(data) // 1024 - 3)
         if is_zero := chance.random() < 0.3:

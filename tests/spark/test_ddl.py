@@ -11,6 +11,7 @@ import pytest
 
 import binlog_kaitai as bk
 from tests.corpus_files import CORPUS, case
+from tests.extent import sample
 from tests.spark.test_stream import stream
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def rows(table: Any) -> list[Any]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("mode", ["FAILFAST", "PERMISSIVE"])
+@pytest.mark.parametrize("mode", sample(["FAILFAST", "PERMISSIVE"], 1))
 def test_statements_of_a_batch(spark: SparkSession, mode: str) -> None:
     reader = spark.read.format("binlog").options(view="ddl", splitSize=2000, mode=mode)
     found = reader.load([str(path) for path in DDL.logs]).toArrow()

@@ -13,9 +13,10 @@ from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.source import BinlogDataSource
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
+from tests.extent import rounds
 
-#: The log is as much larger than what the driver may read as a gigabyte is than 2 MB, nearly.
-SIZE = 24 << 20
+#: Several times what the driver may read.
+SIZE = rounds(24, 6) << 20
 
 
 class Counting(io.FileIO):

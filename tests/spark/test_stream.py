@@ -110,6 +110,7 @@ def test_changes_keep_their_order_on_another_server(spark: SparkSession, tmp_pat
 
 
 @pytest.mark.spark
+@pytest.mark.thorough
 def test_a_purged_log_ends_the_stream(spark: SparkSession, tmp_path: Path) -> None:
     logs, checkpoint = tmp_path / "logs", tmp_path / "checkpoint"
     logs.mkdir()

@@ -44,6 +44,7 @@ def test_the_rows_are_those_of_the_view(spark: SparkSession, tmp_path: Path) -> 
 
 
 @pytest.mark.spark
+@pytest.mark.thorough
 def test_columns_and_partitions(spark: SparkSession, tmp_path: Path) -> None:
     target, columns = tmp_path / "out", ["id", "_sequence", "_change_type"]
     by = ["log_date", "id"]
