@@ -36,7 +36,7 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     from binlog_kaitai.columns.verify.logs import Coverage
     from binlog_kaitai.columns.verify.scan import scan
     from binlog_kaitai.ddl.series import SeriesDefinitions
-    from binlog_kaitai.render.report import counted, report_lines, report_object
+    from binlog_kaitai.render.verify_report import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve
 
     damage_count = not_logs = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.render.report import counted, report_object
+from binlog_kaitai.render.verify_report import counted, report_object
 
 if TYPE_CHECKING:
     from binlog_kaitai.rewrite import Dropped, Repair, Slice

@@ -13,10 +13,10 @@ from binlog_kaitai.columns.rows.commit_times import CommitTimes, each_time
 from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions.gtids import Markers
+from binlog_kaitai.columns.transactions.event_gtids import Markers
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.statistics.statements import count_statements
+from binlog_kaitai.statistics.statement_kinds import count_statements
 from binlog_kaitai.statistics.timeline import Timeline
 
 OPERATIONS = ("insert", "update", "delete")

@@ -9,8 +9,8 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.reader import frame_all
 from binlog_kaitai.columns.lines import Pool
+from binlog_kaitai.columns.transactions.event_gtids import GtidColumns
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
-from binlog_kaitai.columns.transactions.gtids import GtidColumns
 from binlog_kaitai.core.grammar import EventType, Format
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GtidTracker, mariadb_gtid

@@ -46,7 +46,7 @@ REASONS = {
     "columns/text/shortest.py": "the parts of an IEEE 754 number, and its decimal digits",
     "columns/text/sql_kernels.py: put_digits": "hexadecimal digits",
     "columns/transactions/gtid_runs.py: _mysql_source": "the halves of a UUID",
-    "columns/transactions/gtids.py: _of_mysql": "the halves of a UUID",
+    "columns/transactions/event_gtids.py: _of_mysql": "the halves of a UUID",
     "lake/write.py: _changes": "which images are wanted",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",
     "render/dump/row_programs.py: _step": "numbers that programs of columns pack",

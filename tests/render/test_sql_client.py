@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 from binlog_kaitai.render.sql.client import is_safe
+from binlog_kaitai.render.sql.omissions import comment, plain
 from binlog_kaitai.render.sql.prepared import arguments, can_prepare, prepared
-from binlog_kaitai.render.sql.report import comment, plain
 from binlog_kaitai.render.sql.session import delimited
 from binlog_kaitai.values import Dialect
 from tests.values.literals import LITERAL, value_of

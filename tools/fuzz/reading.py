@@ -21,9 +21,9 @@ from binlog_kaitai.reader.rows import to_json as row_json
 from binlog_kaitai.render.explain import Explained
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.leaves import dissect
-from binlog_kaitai.render.report import report_lines
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
+from binlog_kaitai.render.verify_report import report_lines
 from binlog_kaitai.statistics import collect
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from tools.fuzz.outcome import Outcome

@@ -86,7 +86,7 @@ BUGS = (
     ),
     Bug(
         "render: an UPDATE that takes a change back sets the values that it finds",
-        "render/sql/statements.py",
+        "render/sql/change_statements.py",
         "before, after = after, before",
         "before, after = before, after",
         ("render/test_sql.py",),

@@ -27,7 +27,7 @@ from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
+from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Markers
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions

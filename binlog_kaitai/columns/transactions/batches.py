@@ -24,7 +24,7 @@ from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
-from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
+from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, check_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of

@@ -10,8 +10,8 @@ from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
+from binlog_kaitai.columns.transactions.event_gtids import check_gtids
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
-from binlog_kaitai.columns.transactions.gtids import check_gtids
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet

@@ -8,7 +8,7 @@ from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.row_counts import row_counts
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.transactions.boundaries import Roles, Segments
-from binlog_kaitai.columns.transactions.gtids import GtidColumns
+from binlog_kaitai.columns.transactions.event_gtids import GtidColumns
 from binlog_kaitai.columns.transactions.parts import Changes, parts_of
 from binlog_kaitai.columns.transactions.values import Parts
 

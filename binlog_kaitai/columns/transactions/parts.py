@@ -18,7 +18,7 @@ from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles
-from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.columns.transactions.event_gtids import gtid_texts
 from binlog_kaitai.columns.transactions.values import Parts
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType

@@ -15,7 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
-from binlog_kaitai.columns.transactions.gtids import readable
+from binlog_kaitai.columns.transactions.event_gtids import readable
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.core.transactions import GTID_TYPES

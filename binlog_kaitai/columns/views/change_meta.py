@@ -15,7 +15,7 @@ from binlog_kaitai.columns.rows.arrow_types import of_numbers
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.columns.rows.walk import find_runs, spread
-from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.columns.transactions.event_gtids import gtid_texts
 from binlog_kaitai.columns.views.change_schemas import TIME
 
 #: Change types of Delta's change data feed, in the order of the row kinds in `walk`.

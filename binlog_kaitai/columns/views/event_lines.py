@@ -21,7 +21,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
-from binlog_kaitai.columns.transactions.gtids import GtidColumns, Gtids
+from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.columns.views.event_infos import Infos
 from binlog_kaitai.core.event_types import type_name

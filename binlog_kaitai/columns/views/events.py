@@ -16,7 +16,7 @@ from binlog_kaitai.columns.gather import chosen_texts
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.lines import Pool, Program, plain
 from binlog_kaitai.columns.rows.strings import LONGEST
-from binlog_kaitai.columns.transactions.gtids import Gtids, gtid_texts
+from binlog_kaitai.columns.transactions.event_gtids import Gtids, gtid_texts
 from binlog_kaitai.columns.views.event_lines import EventPages, Page
 from binlog_kaitai.columns.views.where import Where, chosen_columns
 from binlog_kaitai.core.event_types import type_name

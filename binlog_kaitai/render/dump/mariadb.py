@@ -23,7 +23,7 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.statements import load_statement, user_value
+from binlog_kaitai.render.dump.statement_text import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import MariadbPreamble, is_transaction_keyword, is_two_phase
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.render.dump.gtids import commented_set, gtid_lines, undefined_version
+from binlog_kaitai.render.dump.gtid_text import commented_set, gtid_lines, undefined_version
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mysql_rows import MysqlRows
@@ -22,7 +22,7 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.statements import load_statement, user_value
+from binlog_kaitai.render.dump.statement_text import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import (
     MysqlPreamble,

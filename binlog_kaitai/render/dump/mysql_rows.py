@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.dump.cells import MYSQL_CELLS
-from binlog_kaitai.render.dump.gtids import UNDEFINED_VERSION
+from binlog_kaitai.render.dump.gtid_text import UNDEFINED_VERSION
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.metadata import metadata_lines

@@ -12,7 +12,7 @@ from binlog_kaitai.ddl.first_words import may_matter_bytes
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.queries import statement_of
 from binlog_kaitai.ddl.statements import AlterTable, CreateTable, DropTables, Name, RenameTables, qualified
-from binlog_kaitai.render.sql.report import shortened
+from binlog_kaitai.render.sql.omissions import shortened
 
 
 class Alteration(NamedTuple):

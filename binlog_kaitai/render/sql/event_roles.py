@@ -19,7 +19,7 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.sql.altered import Alteration, alterations
 from binlog_kaitai.render.sql.lines import FIRST, Lines
-from binlog_kaitai.render.sql.report import Report, comment, place, shortened
+from binlog_kaitai.render.sql.omissions import Report, comment, place, shortened
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
 from binlog_kaitai.values import Dialect

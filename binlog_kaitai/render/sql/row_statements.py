@@ -16,12 +16,12 @@ from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.reader.rows import rows_of
+from binlog_kaitai.render.sql.change_statements import RefusedError, Statements
 from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
 from binlog_kaitai.render.sql.choice import RowChoice
 from binlog_kaitai.render.sql.lines import FIRST, Lines, head_key
-from binlog_kaitai.render.sql.report import Report, comment, place
+from binlog_kaitai.render.sql.omissions import Report, comment, place
 from binlog_kaitai.render.sql.script_options import SqlOptions
-from binlog_kaitai.render.sql.statements import RefusedError, Statements
 from binlog_kaitai.render.sql.today import Fitted
 from binlog_kaitai.render.sql.versions import row_end, without_history
 from binlog_kaitai.values import Dialect

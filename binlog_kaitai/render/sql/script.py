@@ -24,14 +24,14 @@ from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text.pieces import clock, digits, joined
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
-from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.columns.transactions.event_gtids import gtid_texts
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.render.sql.event_roles import Carried, Statements, Transactions, xa_rows
 from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
-from binlog_kaitai.render.sql.report import Report, comment, place, plain
+from binlog_kaitai.render.sql.omissions import Report, comment, place, plain
 from binlog_kaitai.render.sql.row_statements import RowStatements
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import postamble, preamble

@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.errors import IncompleteScriptWarning
-from binlog_kaitai.render.sql.report import Report
+from binlog_kaitai.render.sql.omissions import Report
 from binlog_kaitai.render.sql.script import write_sql
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.sources.keys import Keys

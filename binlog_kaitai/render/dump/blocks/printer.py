@@ -38,7 +38,7 @@ from binlog_kaitai.render.dump.blocks.plan import (
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.blocks.row_events import OUTSIDE, RowsEvents, TableMaps, closed_before
 from binlog_kaitai.render.dump.blocks.shapes import Shapes
-from binlog_kaitai.render.dump.blocks.statements import Templates
+from binlog_kaitai.render.dump.blocks.statement_groups import Templates
 from binlog_kaitai.render.dump.blocks.steps import Steps
 from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MismatchError
 from binlog_kaitai.render.dump.options import DumpOptions

@@ -19,7 +19,7 @@ from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.row_events import RowsEvents
-from binlog_kaitai.render.dump.blocks.statements import Templates, meanings
+from binlog_kaitai.render.dump.blocks.statement_groups import Templates, meanings
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.gather import Gathered
