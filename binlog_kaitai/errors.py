@@ -134,7 +134,7 @@ class PackedWarning(UserWarning):
 
 
 class DataLossWarning(UserWarning):
-    """Logs that have not been read are gone, and reading goes on without them."""
+    """Logs were removed before they were read; reading continues without them."""
 
 
 class SourceError(BinlogError):

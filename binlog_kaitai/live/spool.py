@@ -173,7 +173,7 @@ class Spool:
     def _first_log(self) -> str:
         """Where a new spool has to begin, as `Fetch` takes it: a log, or the GTIDs that are not needed.
 
-        A reader that has read from another server goes on by its GTIDs.
+        A reader that has read from another server continues after its GTIDs.
         """
         start = self._start
         if isinstance(start, str) or self._place() is not None:

@@ -1,4 +1,4 @@
-"""Makes what was written to files safe."""
+"""Flushes files and folders to disk."""
 
 from __future__ import annotations
 

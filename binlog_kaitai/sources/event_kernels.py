@@ -1,4 +1,4 @@
-"""The loops over encrypted events: what is left around the block cipher, which takes all blocks at once.
+"""The loops over encrypted events, before and after the block cipher, which decrypts all blocks at once.
 
 CBC decrypts single blocks and XORs each with the ciphertext before it. So the blocks of many events go
 through the cipher in one call; these kernels collect them from the file's bytes and put them back.

@@ -101,7 +101,7 @@ def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
 class _Start(NamedTuple):
     """A position where reading can begin: offsets in the log that is made, and in the file.
 
-    A record that began before may go on there; it is left out.
+    A record that began earlier may continue there; it is left out.
     """
 
     made: int
@@ -113,7 +113,7 @@ class InnodbStream(Layer):
     """The bytes of a log of version 4.
 
     Where damage is, the log has one byte that cannot be read: its offset raises the error. That error has the
-    position of the event that is cut off there. After the byte, the log goes on with the next intact group.
+    position of the event that is cut off there. After the byte, the log continues with the next intact group.
     """
 
     def __init__(self, series: Series) -> None:
@@ -174,7 +174,7 @@ class InnodbStream(Layer):
                 if position in self._damages:
                     raise self._damages[position]
             elif not data:
-                # A byte that cannot be read is no last byte: the damage is where the log ends.
+                # The log ends before a byte that cannot be read, not with it.
                 self._size = begin - (begin - 1 in self._damages)
                 return self._load(self._size)
 
@@ -289,7 +289,7 @@ def _skip(series: Series, cursor: Cursor, first: Chunk) -> bool:
         assert own is not None
         is_short = own.page(own.header.num_pages - 1) is None if own.header.num_pages else False
         if is_short and series.file(series.own + 1) is None:
-            reason = f"the {name(first)} is not whole: it goes on in log {series.own + 1}, which is not there"
+            reason = f"the {name(first)} is incomplete; log {series.own + 1}, which continues it, is missing"
             raise TruncatedError(reason)
     return chunk is not None
 

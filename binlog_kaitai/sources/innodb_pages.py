@@ -340,7 +340,7 @@ def record(cursor: Cursor, first: Chunk) -> Iterator[bytes]:
             if not cursor.is_at_end_of_file():
                 raise TruncatedError(f"{what}: the data end at offset {cursor.offset} of log {cursor.file}")
             if not cursor.go_to_next_file():
-                raise TruncatedError(f"{what}: it goes on in log {cursor.file + 1}, which is not there")
+                raise TruncatedError(f"{what}: it continues in log {cursor.file + 1}, which is missing")
             chunk = cursor.next()
         if chunk.kind in NESTED and first.kind != chunk.kind:
             chunk = chunk._replace(is_last=False)

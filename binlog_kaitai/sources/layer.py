@@ -90,7 +90,7 @@ class Layer(io.RawIOBase):
         return bytes(parts)
 
     def after_damage(self, position: int) -> int | None:
-        """Where the log goes on after damage that an error gave this position; None if it does not say."""
+        """Where the log continues after damage that an error reported at this position; None if unknown."""
         return None
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ class Preceded(io.RawIOBase):
 
 
 def after_damage(stream: Any, position: int) -> int | None:
-    """Where a log goes on after damage at a position, if its stream knows; events may have to be searched."""
+    """Where a log continues after damage at a position, if its stream knows; else events must be searched."""
     return stream.after_damage(position) if isinstance(stream, Layer) else None
 
 

@@ -172,7 +172,7 @@ def with_text(event: bytes, layout: Format, text: bytes) -> bytes:
 
 
 def within_statement(event: bytes, layout: Format) -> bytes:
-    """A rows event after which its statement goes on; a transaction payload as it is."""
+    """A rows event that does not end its statement; a transaction payload unchanged."""
     block = frame_all("", event, layout)
     assert block is not None
     (kind,) = block.kinds
