@@ -98,7 +98,7 @@ def test_stop_and_positions(tmp_path: Path) -> None:
     expected = offsets(bk.open([tmp_path / path.name for path in ROTATED[1:]]))
     assert offsets(bk.follow(tmp_path, start=second, idle_timeout=0)) == expected
     with pytest.raises(bk.UsageError, match="start must be earliest, latest or a position"):
-        bk.follow(tmp_path, start="newest")  # type: ignore[arg-type]
+        bk.follow(tmp_path, start="newest")
     with pytest.raises(bk.UsageError, match="interval"):
         bk.follow(tmp_path, interval=0)
     with pytest.raises(bk.SourceError):
