@@ -6,7 +6,7 @@ transaction that spans blocks is kept as a single part, however long it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -22,6 +22,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
+from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
@@ -60,6 +61,7 @@ def read_transactions(
     block_size: int = BLOCK_SIZE,
     progress: Callable[[Source, int], object] | None = None,
     keys: Keys | None = None,
+    threads: int | None = None,
     **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches with one row per transaction; see :data:`TRANSACTIONS_SCHEMA`.
@@ -77,6 +79,9 @@ def read_transactions(
         Called periodically with the source and the offset reached in it.
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one for each processor; on small logs, none is started. The result does not
+        depend on it.
     filters
         As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
         beginning; one of the tables, or the default database of a statement, must match; and one of the
@@ -98,6 +103,7 @@ def read_transactions(
         block_size=block_size,
         watcher=watcher,
         definitions=SeriesDefinitions(ddl),
+        threads=threads,
     )
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
@@ -134,6 +140,7 @@ def transaction_batches(
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
+    threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Batches of the view; `watcher` observes the events, too, without the filters.
 
@@ -147,8 +154,18 @@ def transaction_batches(
         watcher=watcher,
         definitions=definitions,
     )
-    for source, parts in found:
-        yield view_of(source.name, parts)
+    yield from in_order(found, _view, thread_count(threads, sources), _size)
+
+
+def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
+    source, parts = found
+    return (view_of(source.name, parts),)
+
+
+def _size(found: tuple[Source, pa.RecordBatch]) -> int:
+    """Size of the transactions in the log, in bytes."""
+    positions, ends = (found[1].column(name) for name in ("position", "end_position"))
+    return max(int(ends[-1].as_py()) - int(positions[0].as_py()), 0)
 
 
 def chosen_transactions(
@@ -159,7 +176,7 @@ def chosen_transactions(
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
-) -> Iterator[tuple[Source, pa.RecordBatch]]:
+) -> Generator[tuple[Source, pa.RecordBatch], None, None]:
     """The transactions that match the filters, as rows of `parts.PART_SCHEMA`."""
     found = _finished_transactions(
         sources, filters, verify_checksums, block_size, watcher, definitions, makes_rows=True
