@@ -137,15 +137,16 @@ def in_order(
     else:
         return
     del item
-    yield from _by_threads(items, work, threads, size)
+    yield from side_by_side(items, work, threads, size)
 
 
-def _by_threads(
+def side_by_side(
     items: Generator[_Item, None, None],
     work: Callable[[_Item], Iterable[_Result]],
     threads: int,
     size: Callable[[_Item], int],
 ) -> Iterator[_Result]:
+    """Like `in_order`, with threads from the first item on."""
     handed: SimpleQueue[Future[_Done] | _Alone | _End] = SimpleQueue()
     room = _Room(threads + _WAITING)
     pool = ThreadPoolExecutor(threads, thread_name_prefix="binlog-kaitai-work")

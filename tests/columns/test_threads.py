@@ -197,7 +197,7 @@ def test_a_small_log_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise AssertionError("a thread was started")
 
-    monkeypatch.setattr(module, "_by_threads", refuse)
+    monkeypatch.setattr(module, "side_by_side", refuse)
     assert list(rows(str(case("mysql-9.7", "rotate").logs[0]), 4))
 
 
