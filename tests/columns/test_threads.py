@@ -47,6 +47,8 @@ def use_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
         monkeypatch.setitem(pages.__init__.__kwdefaults__, "block_size", size)  # type: ignore[misc]
     monkeypatch.setitem(blocks.BlockReader.__init__.__kwdefaults__, "block_size", size)  # type: ignore[misc]
     monkeypatch.setattr("binlog_kaitai.columns.views.changes._BLOCK_SIZE", size)
+    monkeypatch.setattr("binlog_kaitai.statistics.counting._BLOCK_SIZE", size)
+    monkeypatch.setitem(bk.read_transactions.__kwdefaults__, "block_size", size)
     monkeypatch.setattr("binlog_kaitai.columns.views.changes.BLOCK_SIZE", size)
 
 
@@ -82,6 +84,11 @@ def reports(paths: Any, threads: int, **options: Any) -> Iterator[Any]:
     return (report_object(one) for one in bk.verify(paths, threads=threads))
 
 
+def stats_of(paths: Any, threads: int, **options: Any) -> Any:
+    found = bk.stats(paths, threads=threads, **options)
+    return found.to_object(), str(found.error)
+
+
 VIEWS: dict[str, Any] = {
     "rows": rows,
     "events as lines": lines,
@@ -91,6 +98,7 @@ VIEWS: dict[str, Any] = {
         bk.read_transactions(paths, threads=threads, **options)
     ),
     "verify": reports,
+    "stats": lambda paths, threads, **options: (stats_of(paths, threads, **options) for _ in range(1)),
 }
 
 

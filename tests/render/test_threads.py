@@ -10,7 +10,6 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns import threads as module
-from binlog_kaitai.columns.rows import images
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.render.dump import DumpOptions, dump, jobs
 from binlog_kaitai.render.sql import row_statements

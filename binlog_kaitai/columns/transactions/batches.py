@@ -22,7 +22,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.threads import in_order, thread_count
+from binlog_kaitai.columns.threads import blocks_in_use, in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
@@ -146,6 +146,7 @@ def transaction_batches(
 
     `definitions` returns the table definitions in force before each log.
     """
+    count = thread_count(threads, sources)
     found = chosen_transactions(
         sources,
         filters,
@@ -153,8 +154,9 @@ def transaction_batches(
         block_size=block_size,
         watcher=watcher,
         definitions=definitions,
+        threads=count,
     )
-    yield from in_order(found, _view, thread_count(threads, sources), _size)
+    yield from in_order(found, _view, count, size_of_rows)
 
 
 def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
@@ -162,7 +164,7 @@ def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
     return (view_of(source.name, parts),)
 
 
-def _size(found: tuple[Source, pa.RecordBatch]) -> int:
+def size_of_rows(found: tuple[Source, pa.RecordBatch]) -> int:
     """Size of the transactions in the log, in bytes."""
     positions, ends = (found[1].column(name) for name in ("position", "end_position"))
     return max(int(ends[-1].as_py()) - int(positions[0].as_py()), 0)
@@ -176,10 +178,11 @@ def chosen_transactions(
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
+    threads: int = 2,
 ) -> Generator[tuple[Source, pa.RecordBatch], None, None]:
     """The transactions that match the filters, as rows of `parts.PART_SCHEMA`."""
     found = _finished_transactions(
-        sources, filters, verify_checksums, block_size, watcher, definitions, makes_rows=True
+        sources, filters, verify_checksums, block_size, watcher, definitions, threads, makes_rows=True
     )
     for source, some in found:
         yield source, some.batch
@@ -193,8 +196,8 @@ class Finished(NamedTuple):
     batch : RecordBatch or None
         Their rows, see `parts.PART_SCHEMA`; None if they have not been built.
     page, begin, end
-        Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones
-        are requested.
+        Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones are
+        requested; with threads, as long as `threads.blocks_in_use` says.
     """
 
     batch: pa.RecordBatch | None
@@ -204,11 +207,11 @@ class Finished(NamedTuple):
 
 
 def finished_transactions(
-    sources: list[Source], *, verify_checksums: bool, block_size: int, watcher: Watcher
-) -> Iterator[tuple[Source, Finished]]:
+    sources: list[Source], *, verify_checksums: bool, block_size: int, watcher: Watcher, threads: int
+) -> Generator[tuple[Source, Finished], None, None]:
     """All transactions, mostly without rows, for callers that need few of these."""
     return _finished_transactions(
-        sources, Filters(), verify_checksums, block_size, watcher, None, makes_rows=False
+        sources, Filters(), verify_checksums, block_size, watcher, None, threads, makes_rows=False
     )
 
 
@@ -219,9 +222,10 @@ def _finished_transactions(
     block_size: int,
     watcher: Watcher | None,
     definitions: SeriesDefinitions | None,
+    threads: int,
     *,
     makes_rows: bool,
-) -> Iterator[tuple[Source, Finished]]:
+) -> Generator[tuple[Source, Finished], None, None]:
     watcher = watcher or Watcher()
     definitions = SeriesDefinitions() if definitions is None else definitions
     unmatched = Unmatched(filters, sources)
@@ -229,7 +233,9 @@ def _finished_transactions(
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
         choice = Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
-        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, makes_rows=makes_rows)
+        log = _Log(
+            source, verify_checksums, block_size, filters, watcher, definitions, threads, makes_rows=makes_rows
+        )
         log.unmatched = unmatched
         unmatched.begin(source, is_first=is_first, is_last=is_last)
         watcher.begin(source, is_first=is_first, is_last=is_last)
@@ -262,12 +268,14 @@ class _Log:
         filters: Filters,
         watcher: Watcher,
         definitions: SeriesDefinitions,
+        threads: int,
         *,
         makes_rows: bool,
     ) -> None:
         self._source, self._watcher = source, watcher
         self.unmatched = Unmatched(Filters(), [])
         self._makes_rows = makes_rows
+        self._threads = threads
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
@@ -287,6 +295,9 @@ class _Log:
                 block_size=self._block_size,
                 verify_checksums=self._verify_checksums,
                 ends_at_gtids=True,
+                prefetches=self._threads > 1,
+                # Rows do not refer to their block.
+                keeps=1 if self._makes_rows else blocks_in_use(self._threads),
             )
             try:
                 for block in reader:
