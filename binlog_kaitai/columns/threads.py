@@ -5,9 +5,9 @@
     reading, framing ──► state of the log ──► work ──► results
      one thread           one thread         N threads  in order, in the caller's thread
 
-Only the work is divided: what depends on earlier events (transactions, table maps, definitions, filters, where
-a log is damaged) is computed in one thread, in log order, as it is without threads. Output, errors and warnings
-therefore do not depend on the number of threads. Kernels, decompression, Arrow and reads release the GIL.
+Only the work is divided. What depends on earlier events (transactions, table maps, definitions, filters,
+damage) is computed in one thread, in log order, as it is without threads; therefore output, errors and warnings
+do not depend on the number of threads. Kernels, decompression, Arrow and reads release the GIL.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from binlog_kaitai.sources.source import Source
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-#: Bytes processed before any thread is started: on small logs, threads cost more than they save.
-_FROM = 16 << 20
+#: Bytes, and blocks, processed before any thread is started: on small logs, threads cost more than they save.
+_FROM, _BLOCKS = 16 << 20, 4
 
-#: Larger items are processed alone, in the caller's thread, result by result, so that memory is not multiplied.
+#: Larger items are processed alone, in the caller's thread, result by result, to save memory.
 _LARGE = 64 << 20
 
 #: Number of items whose results wait, or that wait for a thread.
@@ -60,10 +60,18 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def blocks_in_use(threads: int) -> int:
-    """Number of earlier blocks in use while the next one is read: see `BlockReader`."""
-    # As many as `in_order` has room for, and the one whose page is being made.
-    return 1 if threads < 2 else threads + _WAITING + 1
+class InUse:
+    """Number of blocks in use while the next one is read, for `BlockReader`: one, until threads begin."""
+
+    def __init__(self) -> None:
+        self._count = 1
+
+    def __call__(self) -> int:
+        return self._count
+
+    def begin(self, threads: int) -> None:
+        # As many as `side_by_side` has room for, and the one whose page is being made.
+        self._count = threads + _WAITING + 1
 
 
 class _Done(NamedTuple):
@@ -114,6 +122,8 @@ def in_order(
     work: Callable[[_Item], Iterable[_Result]],
     threads: int,
     size: Callable[[_Item], int],
+    in_use: InUse,
+    block_size: int,
 ) -> Iterator[_Result]:
     """The results of all items, in order; an error, of an item or the work on it, in its order.
 
@@ -127,16 +137,21 @@ def in_order(
         Number of threads for the work; 1: no thread is started.
     size
         Size of an item, in bytes.
+    in_use
+        That of the reader of the items.
+    block_size
+        Size of the reader's blocks: threads begin after several, because each block in use costs memory.
     """
-    done = 0
+    done, least = 0, max(_FROM, _BLOCKS * block_size)
     for item in items:
         yield from work(item)
         done += size(item)
-        if threads > 1 and done >= _FROM:
+        if threads > 1 and done >= least:
             break
     else:
         return
     del item
+    in_use.begin(threads)
     yield from side_by_side(items, work, threads, size)
 
 

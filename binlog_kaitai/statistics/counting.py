@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import in_order, thread_count
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.batches import (
     Finished,
     Watcher,
@@ -134,20 +134,22 @@ def _figures(
     sources: list[Source], filters: Filters, verify_checksums: bool, counting: _Counting, threads: int
 ) -> Iterator[Figures]:
     """The transactions; as rows of their view only if filters need to inspect them."""
+    in_use = InUse()
     given: dict[str, Any] = {
         "verify_checksums": verify_checksums,
         "block_size": _BLOCK_SIZE,
         "watcher": counting,
-        "threads": threads,
+        "prefetches": threads > 1,
     }
     if filters:
-        views = in_order(chosen_transactions(sources, filters, **given), _view, threads, size_of_rows)
-        for batch in views:
+        rows = chosen_transactions(sources, filters, **given)
+        for batch in in_order(rows, _view, threads, size_of_rows, in_use, _BLOCK_SIZE):
             for gtid in filter(None, batch.column("gtid").to_pylist()):
                 counting.gtids.add(gtid)
             yield Figures.of_view(batch)
         return
-    yield from in_order(finished_transactions(sources, **given), _figures_of, threads, _size)
+    found = finished_transactions(sources, in_use=in_use, **given)
+    yield from in_order(found, _figures_of, threads, _size, in_use, _BLOCK_SIZE)
 
 
 def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:

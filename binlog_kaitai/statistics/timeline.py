@@ -38,7 +38,10 @@ class Timeline:
         self._lock = Lock()
 
     def add(self, times: Any, columns: dict[int, Any]) -> None:
-        """Add values by column index; a time of 0 means unknown and is skipped. Several threads may add, in any order."""
+        """Add values by column index; a time of 0 means unknown and is skipped.
+
+        Threads may add in any order.
+        """
         has_time = times > 0
         if not has_time.all():
             times = times[has_time]

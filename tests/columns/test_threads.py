@@ -16,7 +16,7 @@ from binlog_kaitai.columns import threads as module
 from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.parquet.folder import write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.threads import in_order, thread_count
+from binlog_kaitai.columns.threads import InUse, in_order, side_by_side, thread_count
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.columns.views.event_lines import EventPages, write_json
 from binlog_kaitai.columns.views.row_objects import write_rows
@@ -38,6 +38,7 @@ _COUNTS = (2, 3, 7)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads from the first block on, and blocks of a few events."""
     monkeypatch.setattr(module, "_FROM", 1)
+    monkeypatch.setattr(module, "_BLOCKS", 0)
     monkeypatch.setattr(blocks, "_PREFETCH_FROM", 1)
     use_blocks(monkeypatch, _BLOCKS[0])
 
@@ -93,7 +94,9 @@ VIEWS: dict[str, Any] = {
     "rows": rows,
     "events as lines": lines,
     "events": lambda paths, threads, **options: batches_of(bk.read_events(paths, threads=threads, **options)),
-    "changes": lambda paths, threads, **options: batches_of(bk.read_changes(paths, threads=threads, **options)),
+    "changes": lambda paths, threads, **options: batches_of(
+        bk.read_changes(paths, threads=threads, **options)
+    ),
     "transactions": lambda paths, threads, **options: batches_of(
         bk.read_transactions(paths, threads=threads, **options)
     ),
@@ -135,7 +138,7 @@ def test_mutated_logs(view: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["payloads", "rotate", "types_payload"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_series_of_logs_and_compressed_transactions(name: str, view: str) -> None:
-    """Payloads, statements of several events, and pieces of rows events span blocks; logs follow each other."""
+    """Payloads and statements of several events span blocks; logs follow each other."""
     check([str(path) for path in case("mysql-9.7", name).logs], view, (2, 3))
 
 
@@ -150,7 +153,7 @@ def test_filters_and_stop_positions(view: str) -> None:
 
 @pytest.mark.parametrize("case_name", [("mysql-5.6", "types_full"), ("mariadb-10.5", "ddl")])
 def test_definitions_that_change_within_a_log(case_name: tuple[str, str]) -> None:
-    """Names come from statements of the log, which pages of later blocks must not see too early or too late."""
+    """Names come from statements of the log: rows have those in force, not those of later blocks."""
     paths = [str(path) for path in case(*case_name).logs]
     found, *_ = check(paths, "rows", (2, 7))
     assert found
@@ -170,7 +173,9 @@ def test_parquet_files_are_the_same(log: Any, tmp_path: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             write_changes(RowsPages(str(log.path), Filters(), threads=threads), folder)
-        return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
+        return {
+            str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))
+        }
 
     expected = files(1)
     for threads in _COUNTS:
@@ -239,20 +244,20 @@ class Items:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_few_items_are_in_use_at_a_time(threads: int) -> None:
-    items, found = Items(60), []
+    items, found, in_use = Items(60), list[int](), InUse()
 
     def work(number: int) -> Iterator[int]:
         time.sleep(0.001 * (number % 3))
         yield number
         yield -number
 
-    for result in in_order(items(), work, threads, lambda number: 1):
+    for result in in_order(items(), work, threads, lambda number: 1, in_use, 0):
         found.append(result)
         if result <= 0 and len(found) % 2 == 0:
             items.finished()
     assert found == [sign * number for number in range(60) for sign in (1, -1)]
-    # Those of `blocks_in_use`, and the next one.
-    assert items.most <= module.blocks_in_use(threads) + 1
+    # And the next one.
+    assert items.most <= in_use() + 1
 
 
 def test_an_error_comes_after_the_results_before_it() -> None:
@@ -262,11 +267,10 @@ def test_an_error_comes_after_the_results_before_it() -> None:
             raise KeyError(number)
 
     for fails_at, kind, count in ((None, KeyError, 8), (5, ValueError, 5)):
-        found = []
+        results = in_order(Items(20, fails_at)(), work, 3, lambda number: 1, InUse(), 0)
+        assert [next(results) for _ in range(count)] == list(range(count))
         with pytest.raises(kind):
-            for result in in_order(Items(20, fails_at)(), work, 3, lambda number: 1):
-                found.append(result)
-        assert found == list(range(count))
+            next(results)
 
 
 def test_a_large_item_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,16 +286,16 @@ def test_a_large_item_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.001)
         active.discard(number)
 
-    found = list(in_order(Items(17)(), work, 3, lambda number: 11 if number % 4 == 0 else 1))
+    found = list(side_by_side(Items(17)(), work, 3, lambda number: 11 if number % 4 == 0 else 1))
     assert [number for number, _ in found] == list(range(17))
     own = threading.current_thread().name
-    assert all((name == own) == (number % 4 == 0) for number, name in found if number)
+    assert all((name == own) == (number % 4 == 0) for number, name in found)
     assert most_beside == [0]
 
 
 def test_threads_end_with_their_reader() -> None:
     before = threading.active_count()
-    results = in_order(Items(1000)(), lambda number: (number,), 3, lambda number: 1)
+    results = side_by_side(Items(1000)(), lambda number: (number,), 3, lambda number: 1)
     for _ in range(10):
         next(results)
     assert threading.active_count() > before
@@ -301,5 +305,7 @@ def test_threads_end_with_their_reader() -> None:
 
 def test_repair_and_thorough_checks_do_not_depend_on_threads() -> None:
     for path in sample([path for path in all_files() if path.parts[-3] == "damaged"], 4):
-        found = [report_object(scan(Source.of_path(str(path)), is_thorough=True, threads=one)) for one in (1, 3)]
+        found = [
+            report_object(scan(Source.of_path(str(path)), is_thorough=True, threads=one)) for one in (1, 3)
+        ]
         assert found[0] == found[1]

@@ -26,6 +26,7 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_statements, "_MAX_ROWS", 3)
     monkeypatch.setattr(jobs, "_PORTION", 100)
     monkeypatch.setattr(module, "_FROM", 1)
+    monkeypatch.setattr(module, "_BLOCKS", 0)
     monkeypatch.setitem(RowsPages.__init__.__kwdefaults__, "block_size", 3000)  # type: ignore[misc]
     make_quick(monkeypatch)
 

@@ -4,8 +4,8 @@ Rules
 -----
 1. All events of a block have one format. An event that changes the format (a format description, the start
    of encryption) forms a block of its own and is parsed by the grammar.
-2. The array of a block is reused; keep no references into it after requesting the next block (with `keeps`, the
-   one that many blocks later).
+2. The array of a block is reused; keep no references into it after requesting the next block (with `keeps`,
+   the one that many blocks later).
 3. The array grows only when it is full of bytes actually read.
 4. An event too long for memory forms a block of its own, an array mapped over its file (see `mapped`).
 5. The event reader's `Framer` reports impossible headers and how the file ends.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, BinaryIO
@@ -75,7 +75,7 @@ class BlockReader:
     prefetches
         Read, frame and check blocks of a regular file in a thread, one block ahead.
     keeps
-        Number of blocks whose arrays remain valid while the next one is read.
+        Returns the number of blocks whose arrays remain valid while the next one is read.
     ends_at_gtids
         End a block before a GTID event near its end, so that few transactions span two blocks.
 
@@ -106,7 +106,7 @@ class BlockReader:
         leaves_checks: int = 0,
         verify_checksums: bool = True,
         prefetches: bool = True,
-        keeps: int = 1,
+        keeps: Callable[[], int] = lambda: 1,
         ends_at_gtids: bool = False,
     ) -> None:
         self.name = name
@@ -284,7 +284,7 @@ class BlockReader:
         elif self._at:
             # The previous blocks may still be in use while this one is filled, so buffers alternate.
             self._used.append(self._buffer)
-            spare = self._used.popleft() if len(self._used) > self._keeps else None
+            spare = self._used.popleft() if len(self._used) > self._keeps() else None
             if spare is None or spare.size != self._buffer.size:
                 spare = np.empty_like(self._buffer)
             spare[:have] = self._buffer[self._at : self._end]

@@ -27,7 +27,7 @@ from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import blocks_in_use, in_order, thread_count
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.filters import Filters
@@ -195,7 +195,7 @@ class RowsPages:
         threads: int | None = None,
     ) -> None:
         self.sources = resolve(source)
-        self._threads, self._keeps = thread_count(threads, self.sources), 1
+        self._threads, self._in_use = thread_count(threads, self.sources), InUse()
         self.ends: list[End] = []
         self._filters = filters
         self._ddl = ddl
@@ -211,8 +211,8 @@ class RowsPages:
 
     def each(self, work: Callable[[RowsPage], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""
-        self._keeps = blocks_in_use(self._threads)
-        return in_order(iter(self), work, self._threads, lambda page: int(page.block.sizes.sum()))
+        sizes, given = (lambda page: int(page.block.sizes.sum())), (self._in_use, self._block_size)
+        return in_order(iter(self), work, self._threads, sizes, *given)
 
     def __iter__(self) -> Generator[RowsPage, None, None]:
         given = self._definitions
@@ -240,7 +240,7 @@ class RowsPages:
             block_size=self._block_size,
             verify_checksums=self._verify_checksums,
             prefetches=self._threads > 1,
-            keeps=self._keeps,
+            keeps=self._in_use,
         )
         state: _State | None = None
         try:

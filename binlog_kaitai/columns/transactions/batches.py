@@ -22,7 +22,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.threads import blocks_in_use, in_order, thread_count
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
@@ -80,8 +80,8 @@ def read_transactions(
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads: by default, one for each processor; on small logs, none is started. The result does not
-        depend on it.
+        Number of threads: by default, one for each processor; none is started for small logs. The result does
+        not depend on it.
     filters
         As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
         beginning; one of the tables, or the default database of a statement, must match; and one of the
@@ -154,9 +154,9 @@ def transaction_batches(
         block_size=block_size,
         watcher=watcher,
         definitions=definitions,
-        threads=count,
+        prefetches=count > 1,
     )
-    yield from in_order(found, _view, count, size_of_rows)
+    yield from in_order(found, _view, count, size_of_rows, InUse(), block_size)
 
 
 def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
@@ -178,11 +178,11 @@ def chosen_transactions(
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
-    threads: int = 2,
+    prefetches: bool = True,
 ) -> Generator[tuple[Source, pa.RecordBatch], None, None]:
     """The transactions that match the filters, as rows of `parts.PART_SCHEMA`."""
     found = _finished_transactions(
-        sources, filters, verify_checksums, block_size, watcher, definitions, threads, makes_rows=True
+        sources, filters, verify_checksums, block_size, watcher, definitions, prefetches, None
     )
     for source, some in found:
         yield source, some.batch
@@ -196,8 +196,8 @@ class Finished(NamedTuple):
     batch : RecordBatch or None
         Their rows, see `parts.PART_SCHEMA`; None if they have not been built.
     page, begin, end
-        Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones are
-        requested; with threads, as long as `threads.blocks_in_use` says.
+        Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones
+        are requested; with threads, as long as `in_use` says.
     """
 
     batch: pa.RecordBatch | None
@@ -207,11 +207,20 @@ class Finished(NamedTuple):
 
 
 def finished_transactions(
-    sources: list[Source], *, verify_checksums: bool, block_size: int, watcher: Watcher, threads: int
+    sources: list[Source],
+    *,
+    verify_checksums: bool,
+    block_size: int,
+    watcher: Watcher,
+    prefetches: bool,
+    in_use: InUse,
 ) -> Generator[tuple[Source, Finished], None, None]:
-    """All transactions, mostly without rows, for callers that need few of these."""
+    """All transactions, mostly without rows, for callers that need few of these.
+
+    Pages remain valid as long as `in_use` says.
+    """
     return _finished_transactions(
-        sources, Filters(), verify_checksums, block_size, watcher, None, threads, makes_rows=False
+        sources, Filters(), verify_checksums, block_size, watcher, None, prefetches, in_use
     )
 
 
@@ -222,9 +231,8 @@ def _finished_transactions(
     block_size: int,
     watcher: Watcher | None,
     definitions: SeriesDefinitions | None,
-    threads: int,
-    *,
-    makes_rows: bool,
+    prefetches: bool,
+    in_use: InUse | None,
 ) -> Generator[tuple[Source, Finished], None, None]:
     watcher = watcher or Watcher()
     definitions = SeriesDefinitions() if definitions is None else definitions
@@ -233,9 +241,7 @@ def _finished_transactions(
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
         choice = Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
-        log = _Log(
-            source, verify_checksums, block_size, filters, watcher, definitions, threads, makes_rows=makes_rows
-        )
+        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, prefetches, in_use)
         log.unmatched = unmatched
         unmatched.begin(source, is_first=is_first, is_last=is_last)
         watcher.begin(source, is_first=is_first, is_last=is_last)
@@ -268,14 +274,13 @@ class _Log:
         filters: Filters,
         watcher: Watcher,
         definitions: SeriesDefinitions,
-        threads: int,
-        *,
-        makes_rows: bool,
+        prefetches: bool,
+        in_use: InUse | None,
     ) -> None:
         self._source, self._watcher = source, watcher
         self.unmatched = Unmatched(Filters(), [])
-        self._makes_rows = makes_rows
-        self._threads = threads
+        self._makes_rows = in_use is None
+        self._prefetches, self._in_use = prefetches, in_use or InUse()
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
@@ -295,9 +300,8 @@ class _Log:
                 block_size=self._block_size,
                 verify_checksums=self._verify_checksums,
                 ends_at_gtids=True,
-                prefetches=self._threads > 1,
-                # Rows do not refer to their block.
-                keeps=1 if self._makes_rows else blocks_in_use(self._threads),
+                prefetches=self._prefetches,
+                keeps=self._in_use,
             )
             try:
                 for block in reader:

@@ -17,9 +17,9 @@ from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
-from binlog_kaitai.columns.threads import blocks_in_use, in_order, thread_count
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
@@ -73,8 +73,8 @@ def scan(
     start
         Replaces the damaged start of the log, which must be seekable.
     threads
-        Number of threads that compute checksums, see `columns.threads.thread_count`; 1: also read in the caller's
-        thread.
+        Number of threads that compute checksums, see `columns.threads.thread_count`; 1: also read in the
+        caller's thread.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class _Scan:
         is_thorough: bool,
         threads: int,
     ) -> None:
-        self._threads = threads
+        self._threads, self._in_use = threads, InUse()
         self._report = report
         self._progress = progress
         self._begin = len(MAGIC)  # of the log's first event; of a later log in the same file, once reached
@@ -127,7 +127,7 @@ class _Scan:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         try:
-            for one in in_order(_items(found), _checked, self._threads, _size):
+            for one in in_order(_items(found), _checked, self._threads, _size, self._in_use, BLOCK_SIZE):
                 if isinstance(one, Block):
                     self._take(one)
                     self._progress(int(one.end_positions[-1]))
@@ -150,7 +150,7 @@ class _Scan:
             "enters_logs": True,
             "leaves_checks": int(self._threads > 1),  # to the threads
             "prefetches": self._threads > 1,
-            "keeps": blocks_in_use(self._threads),
+            "keeps": self._in_use,
         }
         if start is None:
             return AroundDamage(stream, name, **options)

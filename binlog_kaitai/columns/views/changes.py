@@ -79,8 +79,8 @@ def read_changes(
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads that decode rows: by default, one for each processor; on small logs, none is started.
-        The result does not depend on it.
+        Number of threads that decode rows: by default, one for each processor; none is started for small
+        logs. The result does not depend on it.
     filters
         As for :meth:`Filters.of`.
 
@@ -108,7 +108,9 @@ def read_changes(
     chosen = Filters.of(table=tables if table is None else table, **filters)
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
     logs = resolve(source, keys)
-    pages = RowsPages(logs, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size, threads=threads)
+    pages = RowsPages(
+        logs, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size, threads=threads
+    )
     if table is None:
         schema = chosen_columns(CHANGES_SCHEMA, columns)
         condition = None if where is None else Where.of(where, CHANGES_SCHEMA)
@@ -149,7 +151,11 @@ def _chosen_batches(
     def batches_of(page: RowsPage) -> Iterator[pa.RecordBatch]:
         return (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
 
-    return pages.each(batches_of) if isinstance(pages, RowsPages) else chain.from_iterable(map(batches_of, pages))
+    return (
+        pages.each(batches_of)
+        if isinstance(pages, RowsPages)
+        else chain.from_iterable(map(batches_of, pages))
+    )
 
 
 def typed_batches(

@@ -128,7 +128,7 @@ class Jobs:
             at += len(text)
 
     def run_portions(self, data: Bytes, ready: Bytes, jobs: Ints) -> Iterator[bytes]:
-        """Like `run`, in several threads if there is enough to do; `rows` must be 0, and is undefined afterwards."""
+        """Like `run`, in several threads if there is enough to do; does not use or set `rows`."""
         limits = _portions(jobs) if self._threads > 1 else []
         if len(limits) < 3:
             yield from self.run(data, ready, jobs)
@@ -196,7 +196,7 @@ class Jobs:
 
 
 def _portions(jobs: Ints) -> list[int]:
-    """Where jobs can be divided: everything before may be written, and no row is counted that is not printed yet."""
+    """Where jobs can be divided: where all text so far may be written, and no row count is pending."""
     numbers = np.arange(len(jobs))
     kinds, is_safe = jobs[:, 0], jobs[:, 4] != 0
     if (kinds == kernels.ROWS_NUMBER).any():
