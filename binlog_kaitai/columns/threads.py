@@ -6,8 +6,8 @@
      one thread           one thread         N threads  in order, in the caller's thread
 
 Only the work is divided. What depends on earlier events (transactions, table maps, definitions, filters,
-damage) is computed in one thread, in log order, as it is without threads; therefore output, errors and warnings
-do not depend on the number of threads. Kernels, decompression, Arrow and reads release the GIL.
+damage) is computed in one thread, in log order, as it is without threads; therefore output, errors and
+warnings do not depend on the number of threads. Kernels, decompression, Arrow and reads release the GIL.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.render.report import report_object
 from binlog_kaitai.sources.source import Part, Source
-from tests.columns.support import all_files
+from tests.columns.support import all_files, set_block_size
 from tests.corpus_files import case, logs
 from tests.extent import sample
 from tools.fuzz.mutants import mutant
@@ -45,11 +45,11 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def use_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     for pages in (RowsPages, EventPages):
-        monkeypatch.setitem(pages.__init__.__kwdefaults__, "block_size", size)  # type: ignore[misc]
-    monkeypatch.setitem(blocks.BlockReader.__init__.__kwdefaults__, "block_size", size)  # type: ignore[misc]
+        set_block_size(monkeypatch, pages.__init__, size)
+    set_block_size(monkeypatch, blocks.BlockReader.__init__, size)
     monkeypatch.setattr("binlog_kaitai.columns.views.changes._BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.statistics.counting._BLOCK_SIZE", size)
-    monkeypatch.setitem(bk.read_transactions.__kwdefaults__, "block_size", size)
+    set_block_size(monkeypatch, bk.read_transactions, size)
     monkeypatch.setattr("binlog_kaitai.columns.views.changes.BLOCK_SIZE", size)
 
 

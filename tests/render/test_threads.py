@@ -13,6 +13,7 @@ from binlog_kaitai.columns import threads as module
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.render.dump import DumpOptions, dump, jobs
 from binlog_kaitai.render.sql import row_statements
+from tests.columns.support import set_block_size
 from tests.corpus_files import case, logs
 from tests.extent import sample
 from tests.render.dump_ways import make_quick
@@ -27,13 +28,13 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_PORTION", 100)
     monkeypatch.setattr(module, "_FROM", 1)
     monkeypatch.setattr(module, "_BLOCKS", 0)
-    monkeypatch.setitem(RowsPages.__init__.__kwdefaults__, "block_size", 3000)  # type: ignore[misc]
+    set_block_size(monkeypatch, RowsPages.__init__, 3000)
     make_quick(monkeypatch)
 
 
 def scripts(path: Any, threads: int, **options: Any) -> tuple[bytes, str, list[str]]:
     """The script, its error, and the warnings."""
-    found, error = [], ""
+    found, error = list[bytes](), ""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:

@@ -2,9 +2,9 @@
 
 Each measurement is a process of its own, which first reads a short log, so that imports do not count. Of
 several runs, the one with the least elapsed time is reported. `CPU s` are those of all threads. The next
-columns are the processor seconds of the stages that only one thread each works on: reading and framing, the state of
-the log, and the caller's (which writes, and works alone on the first blocks). With any number of processors,
-the clock cannot show less than the largest of these: `at most` is that bound.
+columns are the processor seconds of the stages that only one thread works on: reading and framing, the
+state of the log, and the caller's (which writes, and works alone on the first blocks). With any number of
+processors, the clock cannot show less than the largest of these: `at most` is that bound.
 """
 
 from __future__ import annotations
