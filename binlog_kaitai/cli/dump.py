@@ -92,9 +92,12 @@ def _numbers(
     "--force-if-open", "-F", default=True, help="Accept logs in use (default); refuse: --skip-force-if-open."
 )
 @_flag("--force-read", "-f", help="Continue after events of unknown type.")
+@options.jobs
 @options_without_meaning
 @click.version_option(binlog_kaitai.__version__, "-V", "--version", prog_name="binlog-kaitai dump")
-def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None, **given: Any) -> None:
+def command(
+    sources: tuple[str, ...], to_last_log: bool, result_file: str | None, jobs: int | None, **given: Any
+) -> None:
     """Print a log as mysqlbinlog or mariadb-binlog does, byte for byte.
 
     MariaDB logs are printed as mariadb-binlog prints them, all others as mysqlbinlog does. The output can be
@@ -121,7 +124,7 @@ def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None
     with writing_to(target), _opened(result_file) as output:
         try:
             with watched(logs, beside_output=not result_file) as watched_logs:
-                reader = dump(watched_logs, _guarded(output.write, target), chosen)
+                reader = dump(watched_logs, _guarded(output.write, target), chosen, threads=jobs)
         except DamagedError as error:
             if error.file == logs[0].name:  # which may be undamaged, and read from the middle of an event
                 options.refuse_position(logs[0], given["start_position"])

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv")
+@options.jobs
 @follows
-def command(sources: tuple[str, ...], output: str, follow: bool, from_now: bool, **filters: Any) -> None:
+def command(
+    sources: tuple[str, ...], output: str, jobs: int | None, follow: bool, from_now: bool, **filters: Any
+) -> None:
     """List events, one per line.
 
     With --format json, each line is an object with file, position, end_position, timestamp (seconds since
@@ -58,7 +61,8 @@ def command(sources: tuple[str, ...], output: str, follow: bool, from_now: bool,
     ends: list[Any] = []
     try:
         with progress_over_all(beside_output=True) as progress:
-            for lines in write_json(sources, Filters.of(**filters), ends=ends, progress=progress):
+            chosen = Filters.of(**filters)
+            for lines in write_json(sources, chosen, ends=ends, progress=progress, threads=jobs):
                 write(lines)
     finally:
         sys.stdout.buffer.flush()

@@ -23,12 +23,14 @@ from binlog_kaitai.lake import VIEWS
 @options.views
 @options.zero_dates
 @options.ddl
+@options.jobs
 def command(
     sources: tuple[str, ...],
     target: Path,
     views: tuple[str, ...],
     zero_dates: str,
     ddl: str | None,
+    jobs: int | None,
     **filters: Any,
 ) -> None:
     """Export logs to Parquet files.
@@ -63,12 +65,14 @@ def command(
         of_tables: dict[str, int] = {}
         with progress_over_all(view) as progress, _to_the_end(damage):
             if view == "events":
-                write_view(read_events(sources, progress=progress, **filters), target / view, counts)
+                reader = read_events(sources, progress=progress, threads=jobs, **filters)
+                write_view(reader, target / view, counts)
             elif view == "transactions":
-                reader = read_transactions(sources, ddl=ddl, progress=progress, **filters)
+                reader = read_transactions(sources, ddl=ddl, progress=progress, threads=jobs, **filters)
                 write_view(reader, target / view, counts)
             else:
-                pages = RowsPages(sources, Filters.of(**filters), ddl=ddl, progress=progress)
+                chosen = Filters.of(**filters)
+                pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=jobs)
                 write_changes(pages, target / view, zero_dates=zero_dates, counts=of_tables)
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}

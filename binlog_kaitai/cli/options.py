@@ -197,6 +197,14 @@ zero_dates = click.option(
 )
 
 
+jobs = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads; by default, one for each processor.",
+)
+
+
 def filters(command: _Command) -> _Command:
     """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
 

@@ -30,6 +30,7 @@ SHOWN = ("gtid", "thread", "statement")
 )
 @options.changes
 @options.ddl
+@options.jobs
 @follows
 def command(
     sources: tuple[str, ...],
@@ -39,6 +40,7 @@ def command(
     where: str | None,
     column: tuple[str, ...],
     ddl: str | None,
+    jobs: int | None,
     follow: bool,
     from_now: bool,
     **filters: Any,
@@ -114,6 +116,7 @@ def command(
                 choice=choice,
                 ends=ends,
                 progress=progress,
+                threads=jobs,
             ):
                 write(lines)
     finally:

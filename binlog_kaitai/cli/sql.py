@@ -22,6 +22,7 @@ EXIT_INCOMPLETE = 3
 @options.changes
 @options.filters
 @options.ddl
+@options.jobs
 @options.for_table
 @click.option(
     "--renamed",
@@ -39,6 +40,7 @@ def command(
     where: str | None,
     column: tuple[str, ...],
     ddl: str | None,
+    jobs: int | None,
     for_table: str | None,
     renamed: tuple[str, ...],
     extended_insert: bool,
@@ -90,7 +92,8 @@ def command(
     try:
         with progress_over_all(beside_output=True) as progress:
             chosen = Filters.of(**filters)
-            for part in write_sql(sources, chosen, wanted, report, ddl=ddl, ends=ends, progress=progress):
+            given: dict[str, Any] = {"ddl": ddl, "ends": ends, "progress": progress, "threads": jobs}
+            for part in write_sql(sources, chosen, wanted, report, **given):
                 write(part)
     finally:
         sys.stdout.buffer.flush()

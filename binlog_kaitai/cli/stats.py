@@ -42,6 +42,7 @@ _CHART_STEPS = 72
     metavar="N",
     help="Number of entries in rankings.",
 )
+@options.jobs
 @click.option("--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write an HTML report.")
 def command(
     sources: tuple[str, ...],
@@ -50,6 +51,7 @@ def command(
     by: str | None,
     top: int,
     html: Path | None,
+    jobs: int | None,
     **filters: Any,
 ) -> None:
     """Summarize what happened, when, and to which tables.
@@ -78,7 +80,8 @@ def command(
     if output == "csv" and len(parts) > 1:
         raise UsageError("CSV output holds one table; choose one --part")
     with progress_over_all("stats") as progress:
-        stats = collect(sources, Filters.of(**filters), top=top, progress=progress)
+        chosen = Filters.of(**filters)
+        stats = collect(sources, chosen, top=top, progress=progress, threads=jobs)
     if html is not None:
         _write_page(stats, html)
     else:

@@ -15,8 +15,9 @@ from binlog_kaitai.render.json_text import to_json
 @click.command()
 @options.sources
 @options.formats("text", "json")
+@options.jobs
 @click.option("--thorough", is_flag=True, help="Check every body and row, even if its checksum is correct.")
-def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
+def command(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bool) -> None:
     """Check logs for damage.
 
     Checks event boundaries, positions, checksums, bodies, rows and the continuity of GTIDs. Prints a summary
@@ -44,7 +45,7 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     coverage = Coverage()
     for source in resolve(sources):
         with progress_over(source) as advance:
-            report = scan(source, advance, is_thorough=thorough, definitions=definitions)
+            report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=jobs)
         damage_count += report.damage_count
         not_logs += not report.is_log
         coverage.take(report)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions.batches import Watcher, chosen_transactions, finished_transactions
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
+from binlog_kaitai.columns.transactions.batches import (
+    Finished,
+    Watcher,
+    chosen_transactions,
+    finished_transactions,
+    size_of_rows,
+)
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import WITH_TABLE_BYTES, view_of
@@ -28,6 +36,8 @@ from binlog_kaitai.statistics.transactions import TransactionCounts
 #: The cost of a block hardly depends on its length.
 _BLOCK_SIZE = 32 << 20
 
+_MAX_THREADS = 2
+
 
 def stats(
     source: SourceLike | Iterable[SourceLike],
@@ -35,6 +45,7 @@ def stats(
     top: int = 10,
     verify_checksums: bool = True,
     keys: Keys | None = None,
+    threads: int | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
     **filters: Unpack[FilterOptions],
 ) -> Stats:
@@ -50,6 +61,8 @@ def stats(
         Stop at an event whose CRC32 does not match.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one for each processor. The result does not depend on it.
     progress
         Called from time to time with the source and the offset reached in it.
     filters
@@ -67,7 +80,9 @@ def stats(
         `Stats.error`.
     """
     sources, chosen = resolve(source, keys), Filters.of(**filters)
-    return collect(sources, chosen, top=top, verify_checksums=verify_checksums, progress=progress)
+    return collect(
+        sources, chosen, top=top, verify_checksums=verify_checksums, progress=progress, threads=threads
+    )
 
 
 def collect(
@@ -77,6 +92,7 @@ def collect(
     top: int = 10,
     verify_checksums: bool = True,
     progress: Callable[[Source, int], object] = lambda source, position: None,
+    threads: int | None = None,
 ) -> Stats:
     """Count the events and transactions of logs.
 
@@ -90,6 +106,8 @@ def collect(
         Length of the rankings.
     progress
         Called from time to time with the source and the offset reached in it.
+    threads
+        Number of threads, see `columns.threads.thread_count`.
 
     Raises
     ------
@@ -100,8 +118,10 @@ def collect(
     stats = Stats(resolve(source))
     counting = _Counting(stats, chosen, progress)
     transactions = TransactionCounts(top)
+    # The work divided is short, and each block in use takes memory: more threads would wait.
+    count = min(thread_count(threads, stats.sources), _MAX_THREADS)
     try:
-        for found in _figures(stats.sources, chosen, verify_checksums, counting):
+        for found in _figures(stats.sources, chosen, verify_checksums, counting, count):
             transactions.add(found)
             counting.events.timeline.add(found.commits, {TRANSACTIONS: np.ones(len(found.commits))})
     except BinlogError as error:
@@ -111,25 +131,45 @@ def collect(
 
 
 def _figures(
-    sources: list[Source], filters: Filters, verify_checksums: bool, counting: _Counting
+    sources: list[Source], filters: Filters, verify_checksums: bool, counting: _Counting, threads: int
 ) -> Iterator[Figures]:
     """The transactions; as rows of their view only if filters need to inspect them."""
+    in_use = InUse()
+    given: dict[str, Any] = {
+        "verify_checksums": verify_checksums,
+        "block_size": _BLOCK_SIZE,
+        "watcher": counting,
+        "prefetches": threads > 1,
+    }
     if filters:
-        for source, parts in chosen_transactions(
-            sources, filters, verify_checksums=verify_checksums, block_size=_BLOCK_SIZE, watcher=counting
-        ):
-            batch = view_of(source.name, parts, WITH_TABLE_BYTES)
+        rows = chosen_transactions(sources, filters, **given)
+        for batch in in_order(rows, _view, threads, size_of_rows, in_use, _BLOCK_SIZE):
             for gtid in filter(None, batch.column("gtid").to_pylist()):
                 counting.gtids.add(gtid)
             yield Figures.of_view(batch)
         return
-    for source, found in finished_transactions(
-        sources, verify_checksums=verify_checksums, block_size=_BLOCK_SIZE, watcher=counting
-    ):
-        if found.batch is not None:
-            yield Figures.of_view(view_of(source.name, found.batch, WITH_TABLE_BYTES))
-        elif found.page is not None:
-            yield Figures.of_page(source.name, found.page, found.begin, found.end)
+    found = finished_transactions(sources, in_use=in_use, **given)
+    yield from in_order(found, _figures_of, threads, _size, in_use, _BLOCK_SIZE)
+
+
+def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
+    source, parts = found
+    return (view_of(source.name, parts, WITH_TABLE_BYTES),)
+
+
+def _figures_of(one: tuple[Source, Finished]) -> Iterator[Figures]:
+    source, found = one
+    if found.batch is not None:
+        yield Figures.of_view(view_of(source.name, found.batch, WITH_TABLE_BYTES))
+    elif found.page is not None:
+        yield Figures.of_page(source.name, found.page, found.begin, found.end)
+
+
+def _size(one: tuple[Source, Finished]) -> int:
+    source, found = one
+    if found.batch is not None:
+        return size_of_rows((source, found.batch))
+    return 0 if found.page is None else int(found.page.block.sizes.sum())
 
 
 class _Counting(Watcher):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -34,15 +35,23 @@ class Timeline:
         self.width = WIDTHS[0]
         self.starts = np.zeros(0, dtype=np.int64)
         self.sums = np.zeros((0, values), dtype=np.int64)
+        self._lock = Lock()
 
     def add(self, times: Any, columns: dict[int, Any]) -> None:
-        """Add values by column index; a time of 0 means unknown and is skipped."""
+        """Add values by column index; a time of 0 means unknown and is skipped.
+
+        Threads may add in any order.
+        """
         has_time = times > 0
         if not has_time.all():
             times = times[has_time]
             columns = {number: values[has_time] for number, values in columns.items()}
         if not len(times):
             return
+        with self._lock:
+            self._add(times, columns)
+
+    def _add(self, times: Any, columns: dict[int, Any]) -> None:
         starts, which, count = self._steps(times)
         sums = np.zeros((count, self.sums.shape[1]), dtype=np.int64)
         for number, values in columns.items():

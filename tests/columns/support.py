@@ -51,3 +51,8 @@ def by_columns(source: Any, filters: Filters | None = None, **options: Any) -> t
 def use_plain_kernels(monkeypatch: Any) -> None:
     """Run kernels as plain Python from here on."""
     monkeypatch.setattr(kernels_of.Kernel, "run", property(lambda self: self.plain))
+
+
+def set_block_size(monkeypatch: Any, function: Any, size: int) -> None:
+    """Change the default of the parameter `block_size` of a function, in bytes."""
+    monkeypatch.setitem(function.__kwdefaults__, "block_size", size)

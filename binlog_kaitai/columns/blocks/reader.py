@@ -4,7 +4,8 @@ Rules
 -----
 1. All events of a block have one format. An event that changes the format (a format description, the start
    of encryption) forms a block of its own and is parsed by the grammar.
-2. The array of a block is reused; keep no references into it after requesting the next block.
+2. The array of a block is reused; keep no references into it after requesting the next block (with `keeps`,
+   the one that many blocks later).
 3. The array grows only when it is full of bytes actually read.
 4. An event too long for memory forms a block of its own, an array mapped over its file (see `mapped`).
 5. The event reader's `Framer` reports impossible headers and how the file ends.
@@ -13,7 +14,8 @@ Rules
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, BinaryIO
@@ -72,6 +74,8 @@ class BlockReader:
         Raise ChecksumError for an event that cannot be decoded and has a wrong checksum.
     prefetches
         Read, frame and check blocks of a regular file in a thread, one block ahead.
+    keeps
+        Returns the number of blocks whose arrays remain valid while the next one is read.
     ends_at_gtids
         End a block before a GTID event near its end, so that few transactions span two blocks.
 
@@ -102,11 +106,13 @@ class BlockReader:
         leaves_checks: int = 0,
         verify_checksums: bool = True,
         prefetches: bool = True,
+        keeps: Callable[[], int] = lambda: 1,
         ends_at_gtids: bool = False,
     ) -> None:
         self.name = name
         self._ends_at_gtids = ends_at_gtids
         self._prefetches = prefetches
+        self._keeps = keeps
         self._leaves_checks = leaves_checks
         self._verify_checksums = verify_checksums
         self._steps = 0
@@ -119,7 +125,7 @@ class BlockReader:
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
-        self._spare: Any = None
+        self._used: deque[Any] = deque()  # the previous buffers, the oldest first
         self._error: BinlogError | None = None  # raised after the events before it
         # Offsets in the buffer: of the next block, of the bytes not framed yet, and after the bytes read.
         self._at, self._scanned, self._end = 0, 0, len(peeked)
@@ -276,11 +282,13 @@ class BlockReader:
             grown[:have] = self._buffer
             self._buffer = grown
         elif self._at:
-            # The previous block may still be in use while this one is filled, so two buffers alternate.
-            if self._spare is None or self._spare.size != self._buffer.size:
-                self._spare = np.empty_like(self._buffer)
-            self._spare[:have] = self._buffer[self._at : self._end]
-            self._buffer, self._spare = self._spare, self._buffer
+            # The previous blocks may still be in use while this one is filled, so buffers alternate.
+            self._used.append(self._buffer)
+            spare = self._used.popleft() if len(self._used) > self._keeps() else None
+            if spare is None or spare.size != self._buffer.size:
+                spare = np.empty_like(self._buffer)
+            spare[:have] = self._buffer[self._at : self._end]
+            self._buffer = spare
             self._at, self._scanned, self._end = 0, 0, have
         return self._read_on()
 

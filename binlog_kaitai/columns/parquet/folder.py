@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.columns.parquet.encoding import parquet_options, with_one_dictionary
-from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.views.change_batches import table_batches_of
 from binlog_kaitai.columns.views.change_schemas import exported_schema
 from binlog_kaitai.errors import writing_to
@@ -128,18 +130,26 @@ def write_changes(
     writers: dict[str, PartWriter] = {}
     counts = {} if counts is None else counts
     try:
-        for page in pages:
-            for table, batch in table_batches_of(page, exported_schema, zero_dates):
-                name = folder_name(table.key)
-                writer = writers.pop(name, None) or PartWriter(folder / name)
-                writers[name] = writer  # the last entry is the most recently used
-                writer.write(batch)
-                counts[name] = counts.get(name, 0) + batch.num_rows
-            _bound(writers)
+        for found in pages.each(partial(_page_batches, zero_dates=zero_dates)):
+            if found is None:
+                _bound(writers)
+                continue
+            table, batch = found
+            name = folder_name(table.key)
+            writer = writers.pop(name, None) or PartWriter(folder / name)
+            writers[name] = writer  # the last entry is the most recently used
+            writer.write(batch)
+            counts[name] = counts.get(name, 0) + batch.num_rows
     finally:
         for writer in writers.values():
             writer.close()
     return counts
+
+
+def _page_batches(page: RowsPage, zero_dates: str) -> Iterator[tuple[Table, pa.RecordBatch] | None]:
+    """The batches of a page, table by table, and None at its end."""
+    yield from table_batches_of(page, exported_schema, zero_dates)
+    yield None
 
 
 def _bound(writers: dict[str, PartWriter]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class _Known:
         self.numbers = np.zeros(0, dtype=np.int64)
         self.texts = np.zeros(0, dtype=np.uint8)
         self.limits = np.zeros(1, dtype=np.int64)
+        self.lock = Lock()  # pages of a table are processed in several threads
 
     def add(self, values: Ints, texts: list[str]) -> None:
         """Add values that are not cached yet, in ascending order, with their texts."""
@@ -72,15 +74,19 @@ def texts(cells: Cells, kind: pa.DataType, values: Values | None) -> Any:
         raw = _raw(cells)
         unknown = np.flatnonzero(cells.valid & (numbers < 0))
         new, first = np.unique(raw[unknown], return_index=True)
-        known.add(new.astype(np.int64), cells.by_reader(unknown[first]))
+        found = cells.by_reader(unknown[first])
         positions = np.where(cells.valid, raw, 0).astype(np.int64)
-        numbers = np.where(cells.valid, known.numbers[positions], -1).astype(np.int32, copy=False)
+        with known.lock:
+            known.add(new.astype(np.int64), found)
+            numbers = np.where(cells.valid, known.numbers[positions], -1).astype(np.int32, copy=False)
+    with known.lock:
+        members, limits = known.texts, known.limits
     # The last entry stands for no value.
-    lengths = np.append(np.diff(known.limits), 0)
+    lengths = np.append(np.diff(limits), 0)
     offsets = np.zeros(count + 1, dtype=np.int32)
     np.cumsum(lengths[numbers], out=offsets[1:])
     out = np.empty(int(offsets[-1]) + _SLACK, dtype=np.uint8)
-    copy_members.run(known.texts, known.limits, numbers, offsets, out)
+    copy_members.run(members, limits, numbers, offsets, out)
     buffers = [values.valid, pa.py_buffer(offsets), pa.py_buffer(out[: int(offsets[-1])])]
     return pa.Array.from_buffers(kind, count, buffers, values.nulls)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Markers
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.filters import Filters
@@ -37,6 +38,8 @@ from binlog_kaitai.reader.ends import End
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
+
+_Result = TypeVar("_Result")
 
 
 class RowsPage:
@@ -166,6 +169,8 @@ class RowsPages:
         Called periodically with the source and the offset reached in it.
     era
         The era of the logs in the column `_sequence`; by default, determined by the names of the logs.
+    threads
+        Number of threads of `each`, see `columns.threads.thread_count`; 1: also read in the caller's thread.
 
     Attributes
     ----------
@@ -187,8 +192,10 @@ class RowsPages:
         origins: Iterable[str] = (),
         progress: Callable[[Source, int], object] = lambda source, position: None,
         era: int | None = None,
+        threads: int | None = None,
     ) -> None:
         self.sources = resolve(source)
+        self._threads, self._in_use = thread_count(threads, self.sources), InUse()
         self.ends: list[End] = []
         self._filters = filters
         self._ddl = ddl
@@ -202,7 +209,12 @@ class RowsPages:
         self._progress = progress
         self._era = era_of(one.name for one in self.sources) if era is None else era
 
-    def __iter__(self) -> Iterator[RowsPage]:
+    def each(self, work: Callable[[RowsPage], Iterable[_Result]]) -> Iterator[_Result]:
+        """What `work` returns for each page, in order; several pages are processed at a time."""
+        sizes, given = (lambda page: int(page.block.sizes.sum())), (self._in_use, self._block_size)
+        return in_order(iter(self), work, self._threads, sizes, *given)
+
+    def __iter__(self) -> Generator[RowsPage, None, None]:
         given = self._definitions
         definitions = SeriesDefinitions(self._ddl) if given is None else OneSeries(given)
         self._unmatched = Unmatched(self._filters, self.sources)
@@ -223,7 +235,12 @@ class RowsPages:
         self, source: Source, stream: Any, selection: Selection, definitions: SeriesDefinitions
     ) -> Iterator[RowsPage]:
         reader = blocks_of(
-            source, stream, block_size=self._block_size, verify_checksums=self._verify_checksums
+            source,
+            stream,
+            block_size=self._block_size,
+            verify_checksums=self._verify_checksums,
+            prefetches=self._threads > 1,
+            keeps=self._in_use,
         )
         state: _State | None = None
         try:

@@ -6,7 +6,7 @@ transaction that spans blocks is kept as a single part, however long it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -22,6 +22,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, check_gtids
@@ -60,6 +61,7 @@ def read_transactions(
     block_size: int = BLOCK_SIZE,
     progress: Callable[[Source, int], object] | None = None,
     keys: Keys | None = None,
+    threads: int | None = None,
     **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches with one row per transaction; see :data:`TRANSACTIONS_SCHEMA`.
@@ -77,6 +79,9 @@ def read_transactions(
         Called periodically with the source and the offset reached in it.
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one for each processor; none is started for small logs. The result does
+        not depend on it.
     filters
         As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
         beginning; one of the tables, or the default database of a statement, must match; and one of the
@@ -98,6 +103,7 @@ def read_transactions(
         block_size=block_size,
         watcher=watcher,
         definitions=SeriesDefinitions(ddl),
+        threads=threads,
     )
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
@@ -134,11 +140,13 @@ def transaction_batches(
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
+    threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Batches of the view; `watcher` observes the events, too, without the filters.
 
     `definitions` returns the table definitions in force before each log.
     """
+    count = thread_count(threads, sources)
     found = chosen_transactions(
         sources,
         filters,
@@ -146,9 +154,20 @@ def transaction_batches(
         block_size=block_size,
         watcher=watcher,
         definitions=definitions,
+        prefetches=count > 1,
     )
-    for source, parts in found:
-        yield view_of(source.name, parts)
+    yield from in_order(found, _view, count, size_of_rows, InUse(), block_size)
+
+
+def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
+    source, parts = found
+    return (view_of(source.name, parts),)
+
+
+def size_of_rows(found: tuple[Source, pa.RecordBatch]) -> int:
+    """Size of the transactions in the log, in bytes."""
+    positions, ends = (found[1].column(name) for name in ("position", "end_position"))
+    return max(int(ends[-1].as_py()) - int(positions[0].as_py()), 0)
 
 
 def chosen_transactions(
@@ -159,10 +178,11 @@ def chosen_transactions(
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
     definitions: SeriesDefinitions | None = None,
-) -> Iterator[tuple[Source, pa.RecordBatch]]:
+    prefetches: bool = True,
+) -> Generator[tuple[Source, pa.RecordBatch], None, None]:
     """The transactions that match the filters, as rows of `parts.PART_SCHEMA`."""
     found = _finished_transactions(
-        sources, filters, verify_checksums, block_size, watcher, definitions, makes_rows=True
+        sources, filters, verify_checksums, block_size, watcher, definitions, prefetches, None
     )
     for source, some in found:
         yield source, some.batch
@@ -177,7 +197,7 @@ class Finished(NamedTuple):
         Their rows, see `parts.PART_SCHEMA`; None if they have not been built.
     page, begin, end
         Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones
-        are requested.
+        are requested; with threads, as long as `in_use` says.
     """
 
     batch: pa.RecordBatch | None
@@ -187,11 +207,20 @@ class Finished(NamedTuple):
 
 
 def finished_transactions(
-    sources: list[Source], *, verify_checksums: bool, block_size: int, watcher: Watcher
-) -> Iterator[tuple[Source, Finished]]:
-    """All transactions, mostly without rows, for callers that need few of these."""
+    sources: list[Source],
+    *,
+    verify_checksums: bool,
+    block_size: int,
+    watcher: Watcher,
+    prefetches: bool,
+    in_use: InUse,
+) -> Generator[tuple[Source, Finished], None, None]:
+    """All transactions, mostly without rows, for callers that need few of these.
+
+    Pages remain valid as long as `in_use` says.
+    """
     return _finished_transactions(
-        sources, Filters(), verify_checksums, block_size, watcher, None, makes_rows=False
+        sources, Filters(), verify_checksums, block_size, watcher, None, prefetches, in_use
     )
 
 
@@ -202,9 +231,9 @@ def _finished_transactions(
     block_size: int,
     watcher: Watcher | None,
     definitions: SeriesDefinitions | None,
-    *,
-    makes_rows: bool,
-) -> Iterator[tuple[Source, Finished]]:
+    prefetches: bool,
+    in_use: InUse | None,
+) -> Generator[tuple[Source, Finished], None, None]:
     watcher = watcher or Watcher()
     definitions = SeriesDefinitions() if definitions is None else definitions
     unmatched = Unmatched(filters, sources)
@@ -212,7 +241,7 @@ def _finished_transactions(
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
         choice = Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
-        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, makes_rows=makes_rows)
+        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, prefetches, in_use)
         log.unmatched = unmatched
         unmatched.begin(source, is_first=is_first, is_last=is_last)
         watcher.begin(source, is_first=is_first, is_last=is_last)
@@ -245,12 +274,13 @@ class _Log:
         filters: Filters,
         watcher: Watcher,
         definitions: SeriesDefinitions,
-        *,
-        makes_rows: bool,
+        prefetches: bool,
+        in_use: InUse | None,
     ) -> None:
         self._source, self._watcher = source, watcher
         self.unmatched = Unmatched(Filters(), [])
-        self._makes_rows = makes_rows
+        self._makes_rows = in_use is None
+        self._prefetches, self._in_use = prefetches, in_use or InUse()
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
@@ -270,6 +300,8 @@ class _Log:
                 block_size=self._block_size,
                 verify_checksums=self._verify_checksums,
                 ends_at_gtids=True,
+                prefetches=self._prefetches,
+                keeps=self._in_use,
             )
             try:
                 for block in reader:

@@ -35,6 +35,7 @@ def verify(
     thorough: bool = False,
     ddl: str | None = None,
     keys: Keys | None = None,
+    threads: int | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[Report]:
     """Check logs for damage, like the command ``verify``.
@@ -52,6 +53,8 @@ def verify(
         Text of CREATE TABLE statements, such as mysqldump writes, for values whose length logs do not state.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one for each processor. The result does not depend on it.
     progress
         Called periodically with the source and the offset reached in it.
 
@@ -65,7 +68,7 @@ def verify(
     SourceError
         Immediately: no log was found.
     """
-    return _reports(resolve(source, keys), thorough, SeriesDefinitions(ddl), progress)
+    return _reports(resolve(source, keys), thorough, SeriesDefinitions(ddl), progress, threads)
 
 
 def _reports(
@@ -73,6 +76,7 @@ def _reports(
     thorough: bool,
     definitions: SeriesDefinitions,
     progress: Callable[[Source, int], object],
+    threads: int | None,
 ) -> Iterator[Report]:
     coverage = Coverage()
     for source in sources:
@@ -80,6 +84,6 @@ def _reports(
         def advance(position: int, source: Source = source) -> None:
             progress(source, position)
 
-        report = scan(source, advance, is_thorough=thorough, definitions=definitions)
+        report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=threads)
         coverage.take(report)
         yield report

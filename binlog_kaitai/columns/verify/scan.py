@@ -8,17 +8,18 @@ header, it continues at the next complete event, if the file is seekable.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage
+from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
@@ -35,6 +36,9 @@ from binlog_kaitai.sources.source import MAGIC, Source
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
+#: The types whose bodies are columns in every block.
+_ALWAYS_READ = GTID_TYPES | {EventType.table_map_event}
+
 
 class Start(NamedTuple):
     """A replacement for a damaged start: magic, first event, and the offset at which the log continues."""
@@ -50,6 +54,7 @@ def scan(
     is_thorough: bool = False,
     definitions: SeriesDefinitions | None = None,
     start: Start | None = None,
+    threads: int | None = None,
 ) -> Report:
     """Check a log.
 
@@ -67,6 +72,9 @@ def scan(
         checked.
     start
         Replaces the damaged start of the log, which must be seekable.
+    threads
+        Number of threads that compute checksums, see `columns.threads.thread_count`; 1: also read in the
+        caller's thread.
 
     Raises
     ------
@@ -80,6 +88,7 @@ def scan(
             progress or (lambda position: None),
             SeriesDefinitions() if definitions is None else definitions,
             is_thorough=is_thorough,
+            threads=thread_count(threads, [source]),
         )
         scanning.run(stream, start)
     return report
@@ -93,7 +102,9 @@ class _Scan:
         definitions: SeriesDefinitions,
         *,
         is_thorough: bool,
+        threads: int,
     ) -> None:
+        self._threads, self._in_use = threads, InUse()
         self._report = report
         self._progress = progress
         self._begin = len(MAGIC)  # of the log's first event; of a later log in the same file, once reached
@@ -116,10 +127,10 @@ class _Scan:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         try:
-            for one in found:
+            for one in in_order(_items(found), _checked, self._threads, _size, self._in_use, BLOCK_SIZE):
                 if isinstance(one, Block):
                     self._take(one)
-                    self._progress(found.reader.position)
+                    self._progress(int(one.end_positions[-1]))
                 elif not one.is_last:
                     self._note_gap(one.start, one.stop, one.error)
                 elif found.end is None or found.end.kind is EndKind.TRUNCATED:
@@ -135,7 +146,12 @@ class _Scan:
     def _around(self, stream: BinaryIO, start: Start | None) -> AroundDamage:
         """All blocks of a log; with `start`, those after the replaced start."""
         name = self._report.file
-        options: dict[str, Any] = {"enters_logs": True, "leaves_checks": 2}
+        options: dict[str, Any] = {
+            "enters_logs": True,
+            "leaves_checks": int(self._threads > 1),  # to the threads
+            "prefetches": self._threads > 1,
+            "keeps": self._in_use,
+        }
         if start is None:
             return AroundDamage(stream, name, **options)
         first = BlockReader.of_file(io.BytesIO(start.data), name)
@@ -280,6 +296,23 @@ class _Scan:
                 previous.add(mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number))
         self._report.previous_gtids = previous
         return row
+
+
+def _items(found: AroundDamage) -> Generator[Block | Gap, None, None]:
+    yield from found
+
+
+def _checked(one: Block | Gap) -> tuple[Block | Gap]:
+    """A block whose checksums, and the columns that are always needed, have been computed."""
+    if isinstance(one, Block) and not one.is_special:
+        checksums.check(one)
+        for kind in _ALWAYS_READ.intersection(one.kinds):
+            _ = one.body(kind).matches
+    return (one,)
+
+
+def _size(one: Block | Gap) -> int:
+    return int(one.sizes.sum()) if isinstance(one, Block) else 0
 
 
 def _first_drift(block: Block) -> int | None:

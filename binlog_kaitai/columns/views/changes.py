@@ -46,6 +46,7 @@ def read_changes(
     zero_dates: ZeroDates = "null",
     verify_checksums: bool = True,
     keys: Keys | None = None,
+    threads: int | None = None,
     **filters: Unpack[FiltersWithoutTable],
 ) -> pa.RecordBatchReader:
     """Read row changes as record batches: of one table with its columns, or of all tables as JSON.
@@ -77,6 +78,9 @@ def read_changes(
         Raise an error for an event with a wrong CRC32.
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads that decode rows: by default, one for each processor; none is started for small
+        logs. The result does not depend on it.
     filters
         As for :meth:`Filters.of`.
 
@@ -104,12 +108,14 @@ def read_changes(
     chosen = Filters.of(table=tables if table is None else table, **filters)
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
     logs = resolve(source, keys)
-    pages = RowsPages(logs, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size)
+    pages = RowsPages(
+        logs, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size, threads=threads
+    )
     if table is None:
         schema = chosen_columns(CHANGES_SCHEMA, columns)
         condition = None if where is None else Where.of(where, CHANGES_SCHEMA)
         return pa.RecordBatchReader.from_batches(schema, json_batches(pages, schema, condition))
-    upcoming: Iterable[RowsPage] = pages
+    upcoming: RowsPages | Iterable[RowsPage] = pages
     is_whole = not all(map(is_readable_again, pages.sources))
     if not is_whole:
         known = tables_of(pages.sources, table, ddl)
@@ -126,7 +132,7 @@ def read_changes(
 
 
 def _chosen_batches(
-    pages: Iterable[RowsPage],
+    pages: RowsPages | Iterable[RowsPage],
     schema: pa.Schema,
     zero_dates: str,
     where: Where | None,
@@ -142,8 +148,14 @@ def _chosen_batches(
             raise UsageError(reason)
         return schema
 
-    for page in pages:
-        yield from (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
+    def batches_of(page: RowsPage) -> Iterator[pa.RecordBatch]:
+        return (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
+
+    return (
+        pages.each(batches_of)
+        if isinstance(pages, RowsPages)
+        else chain.from_iterable(map(batches_of, pages))
+    )
 
 
 def typed_batches(
@@ -168,7 +180,7 @@ def typed_batches(
 
 
 def json_batches(
-    pages: Iterable[RowsPage], schema: pa.Schema = CHANGES_SCHEMA, where: Where | None = None
+    pages: RowsPages, schema: pa.Schema = CHANGES_SCHEMA, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all tables as batches with columns of :data:`CHANGES_SCHEMA`."""
     # Typed columns do not need the modules that write text.
@@ -177,7 +189,8 @@ def json_batches(
     changes = pa.array(CHANGE_NAMES, pa.string())
 
     names = {*schema.names, *(where.needed.names if where is not None else ())}
-    for page in pages:
+
+    def batches_of(page: RowsPage) -> Iterator[pa.RecordBatch]:
         for objects in page_objects(page, has_images=not names.isdisjoint(("before", "after"))):
             columns = _of_objects(page, objects, names)
             columns["change"] = named(objects.changes, changes)
@@ -187,6 +200,8 @@ def json_batches(
                 batch = batch.take(pa.array(where.rows(needed)))
             if batch.num_rows:
                 yield batch
+
+    return pages.each(batches_of)
 
 
 def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ reader.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
+from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.columns.views.event_infos import Infos
@@ -32,6 +33,9 @@ from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
 _BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000
+
+
+_Result = TypeVar("_Result")
 
 
 class Page(NamedTuple):
@@ -73,6 +77,8 @@ class EventPages:
         Begins the program of a page's lines; called with the block, pool, statuses and GTIDs.
     needs_gtid, needs_info
         If false, pages may lack the GTIDs or the programs of the lines; bodies are then not decoded for them.
+    threads
+        Number of threads of `each`, see `columns.threads.thread_count`; 1: also read in the caller's thread.
 
     Attributes
     ----------
@@ -93,8 +99,10 @@ class EventPages:
         prologue: Prologue,
         needs_gtid: bool = True,
         needs_info: bool = True,
+        threads: int | None = None,
     ) -> None:
         self.sources = resolve(source)
+        self._threads, self._in_use = thread_count(threads, self.sources), InUse()
         self.ends: list[End] = []
         self.progress: Callable[[Source, int], object] = lambda source, position: None
         self._filters = filters
@@ -105,7 +113,12 @@ class EventPages:
         self._needs_gtid = needs_gtid or self._has_gtids
         self._needs_info = needs_info
 
-    def __iter__(self) -> Iterator[Page]:
+    def each(self, work: Callable[[Page], Iterable[_Result]]) -> Iterator[_Result]:
+        """What `work` returns for each page, in order; several pages are processed at a time."""
+        sizes, given = (lambda page: int(page.block.sizes.sum())), (self._in_use, self._block_size)
+        return in_order(iter(self), work, self._threads, sizes, *given)
+
+    def __iter__(self) -> Generator[Page, None, None]:
         self._unmatched = Unmatched(self._filters, self.sources)
         for number, source in enumerate(self.sources):
             is_first, is_last = number == 0, number == len(self.sources) - 1
@@ -123,6 +136,8 @@ class EventPages:
             block_size=self._block_size,
             max_events=self._max_events,
             verify_checksums=self._verify_checksums,
+            prefetches=self._threads > 1,
+            keeps=self._in_use,
         )
         gtids, tables, validator = GtidColumns(), TableMaps(), BodyValidator()
         try:
@@ -165,12 +180,12 @@ class EventPages:
             infos = Infos(block, pool, tables, wanted, selection, validator, new_program, failures.setdefault)
         if failures:
             wanted[min(failures) :] = False
+        if infos is not None and not failures:
+            tables.end()
         if wanted.any():
             yield Page(block, pool, statuses, found, infos, np.flatnonzero(wanted))
         if failures:
             raise failures[min(failures)]
-        if infos is not None:
-            tables.end()
 
 
 def write_json(
@@ -181,6 +196,7 @@ def write_json(
     block_size: int = _BLOCK_SIZE,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] | None = None,
+    threads: int | None = None,
 ) -> Iterator[Any]:
     """The lines of ``events --format json``, many at a time, as writable uint8 arrays.
 
@@ -195,17 +211,21 @@ def write_json(
         verify_checksums=verify_checksums,
         block_size=block_size,
         prologue=_json_prologue,
+        threads=threads,
     )
     if ends is not None:
         pages.ends = ends
     if progress is not None:
         pages.progress = progress
-    for page in pages:
-        assert page.infos is not None
-        with page.block.held():
-            for program in page.infos.programs:
-                program.text("}\n")
-            yield page.lines(page.rows)[0]
+    yield from pages.each(_json_lines)
+
+
+def _json_lines(page: Page) -> Iterator[Any]:
+    assert page.infos is not None
+    with page.block.held():
+        for program in page.infos.programs:
+            program.text("}\n")
+        yield page.lines(page.rows)[0]
 
 
 def _json_prologue(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], Program]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -88,6 +88,7 @@ def read_events(
     verify_checksums: bool = True,
     progress: Callable[[Source, int], object] = lambda source, position: None,
     keys: Keys | None = None,
+    threads: int | None = None,
     **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches with one row per event; see :data:`EVENTS_SCHEMA`.
@@ -108,6 +109,9 @@ def read_events(
         Called periodically with the source and the offset reached in it.
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads that decode events: by default, one for each processor; none is started for small
+        logs. The result does not depend on it.
     filters
         As for :meth:`Filters.of`: ``start_position``, ``event_type`` and so on.
 
@@ -129,19 +133,23 @@ def read_events(
         prologue=_info_alone,
         needs_info="info" in needed,
         needs_gtid="gtid" in needed,
+        threads=threads,
     )
     pages.progress = progress
     return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema, condition))
 
 
 def _batches(pages: EventPages, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
-    for page in pages:
-        with page.block.held():
-            rows = page.rows
-            if where is not None:
-                rows = _meeting(page, rows, where)
-            if len(rows):
-                yield from _batches_of(page, rows, schema)
+    return pages.each(partial(_page_batches, schema=schema, where=where))
+
+
+def _page_batches(page: Page, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
+    with page.block.held():
+        rows = page.rows
+        if where is not None:
+            rows = _meeting(page, rows, where)
+        if len(rows):
+            yield from _batches_of(page, rows, schema)
 
 
 def _meeting(page: Page, rows: NDArray[np.int64], where: Where) -> NDArray[np.int64]:

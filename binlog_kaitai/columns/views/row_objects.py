@@ -290,6 +290,7 @@ def write_rows(
     choice: Choice | None = None,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
+    threads: int | None = None,
 ) -> Iterator[Any]:
     """The lines of changed rows, many at a time, as buffers of bytes.
 
@@ -301,17 +302,19 @@ def write_rows(
         Additional columns on the origin of rows, see `columns.rows.origins`.
     choice
         Selects rows, after the filters; all by default.
+    threads
+        Number of threads that write lines, see `columns.threads`.
 
     Raises
     ------
     BinlogError
         Like the event reader, after the lines of all preceding events.
     """
-    pages = RowsPages(source, filters or Filters(), ddl=ddl, origins=origins, progress=progress)
+    chosen = filters or Filters()
+    pages = RowsPages(source, chosen, ddl=ddl, origins=origins, progress=progress, threads=threads)
     if ends is not None:
         pages.ends = ends
-    for page in pages:
-        yield from page_lines(page, choice, form)
+    yield from pages.each(partial(page_lines, choice=choice, form=form))
 
 
 def page_lines(page: RowsPage, choice: Choice | None = None, form: Form | None = None) -> Iterator[Any]:

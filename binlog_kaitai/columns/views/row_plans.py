@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,6 +213,7 @@ class Plan:
         self._pieces: list[tuple[int, ...]] = []
         self._limits = [0]
         self._arrays: tuple[Any, ...] | None = None
+        self._lock = Lock()  # pages of a table are processed in several threads
 
     def constant(self, text: bytes) -> tuple[int, int]:
         """Offset and length of a constant."""
@@ -230,7 +232,8 @@ class Plan:
 
     def numbers_of(self, programs: Sequence[Program | None]) -> list[int]:
         """The program numbers for events with the given programs."""
-        return [-1 if program is None else self._number_of(program) for program in programs]
+        with self._lock:
+            return [-1 if program is None else self._number_of(program) for program in programs]
 
     def _number_of(self, program: Program) -> int:
         key = program.which, program.counts, program.steps.tobytes()
@@ -243,16 +246,17 @@ class Plan:
 
     def arrays(self) -> tuple[Any, ...]:
         """Limits and pieces, pool, null, words and their limits, as arguments of `put_row_lines`."""
-        if self._arrays is None:
-            self._arrays = (
-                np.array(self._limits, dtype=np.int64),
-                np.array(self._pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
-                _bytes(self._pool),
-                _bytes(self.dialect.null),
-                _bytes(b"".join(self._words)),
-                np.cumsum([0, *map(len, self._words)], dtype=np.int64),
-            )
-        return self._arrays
+        with self._lock:
+            if self._arrays is None:
+                self._arrays = (
+                    np.array(self._limits, dtype=np.int64),
+                    np.array(self._pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
+                    _bytes(self._pool),
+                    _bytes(self.dialect.null),
+                    _bytes(b"".join(self._words)),
+                    np.cumsum([0, *map(len, self._words)], dtype=np.int64),
+                )
+            return self._arrays
 
     def column_of(self, piece: int) -> tuple[Column, int]:
         """The column that a piece writes, and 1 for the after image of an update."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from binlog_kaitai.columns.text import jobs as kernels
 from binlog_kaitai.columns.text.base64 import PAIRS
 from binlog_kaitai.columns.text.general import SCRATCH
 from binlog_kaitai.columns.text.printed_rows import FULL, STOPPED
+from binlog_kaitai.columns.threads import side_by_side
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell
 from binlog_kaitai.render.dump.row_programs import Programs
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Initial size of the text buffer, in bytes; a larger one is released.
 _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
+
+#: Bytes of events whose text one thread writes at a time.
+_PORTION = 512 << 10
 
 #: Amount of work from which on kernels are used: about 200 events, or 100 KB of rows.
 KERNELS_FROM = 448 << 10
@@ -47,15 +52,21 @@ class MismatchError(Exception):
 class Jobs:
     """Runs jobs.
 
+    Parameters
+    ----------
+    threads
+        Number of threads of `run_portions`.
+
     Attributes
     ----------
     rows : int
         How many rows were written since the count was last printed.
     """
 
-    def __init__(self, programs: Programs) -> None:
+    def __init__(self, programs: Programs, threads: int = 1) -> None:
         self.programs = programs
         self.rows = 0
+        self._threads = threads
         self._escapes = escapes_of(is_mariadb=programs.is_mariadb)
         self._out = np.empty(0, dtype=np.uint8)
         self._scratch = np.zeros(SCRATCH, dtype=np.int64)
@@ -116,6 +127,26 @@ class Jobs:
             self._out[at : at + len(text)] = np.frombuffer(text, dtype=np.uint8)
             at += len(text)
 
+    def run_portions(self, data: Bytes, ready: Bytes, jobs: Ints) -> Iterator[bytes]:
+        """Like `run`, in several threads if there is enough to do; does not use or set `rows`."""
+        limits = _portions(jobs) if self._threads > 1 else []
+        if len(limits) < 3:
+            yield from self.run(data, ready, jobs)
+            return
+        self.programs.arrays()
+
+        def portions() -> Generator[tuple[int, int], None, None]:
+            yield from pairwise(limits)
+
+        def run(portion: tuple[int, int]) -> Iterator[bytes]:
+            begin, end = portion
+            try:
+                yield from Jobs(self.programs).run(data, ready, jobs[begin:end])
+            except MismatchError as mismatch:
+                raise MismatchError(begin + mismatch.job, begin + mismatch.done) from None
+
+        yield from side_by_side(portions(), run, self._threads, lambda portion: 0)
+
     def _grow(self, size: int, used: int) -> None:
         if size > len(self._out):
             grown = np.empty(max(size, 2 * len(self._out)), dtype=np.uint8)
@@ -162,3 +193,22 @@ class Jobs:
         if start >= end or size < 0:
             return None
         return json_cell(self._documents[:size].tobytes().decode())
+
+
+def _portions(jobs: Ints) -> list[int]:
+    """Where jobs can be divided: where all text so far may be written, and no row count is pending."""
+    numbers = np.arange(len(jobs))
+    kinds, is_safe = jobs[:, 0], jobs[:, 4] != 0
+    if (kinds == kernels.ROWS_NUMBER).any():
+        printed, counted = (
+            np.maximum.accumulate(np.where(np.isin(kinds, some), numbers, -1))
+            for some in ((kernels.ROWS_NUMBER,), (kernels.ROWS, kernels.COUNT))
+        )
+        is_safe &= printed >= counted
+    ends = np.flatnonzero(is_safe) + 1
+    sizes = np.cumsum(np.where(kinds == kernels.COPY, 0, jobs[:, 2] - jobs[:, 1]))
+    steps = np.arange(_PORTION, int(sizes[-1]), _PORTION) if len(sizes) else sizes
+    after = np.searchsorted(sizes[ends - 1], steps)
+    limits = np.unique(np.concatenate(([0], ends[after[after < len(ends)]], [len(jobs)])))
+    found: list[int] = limits.tolist()
+    return found

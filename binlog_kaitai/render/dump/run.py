@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.threads import thread_count
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
@@ -34,7 +35,11 @@ _HEADER_TYPES = frozenset(
 
 
 def dump(
-    source: SourceLike | Iterable[SourceLike], write: Write, options: DumpOptions | None = None
+    source: SourceLike | Iterable[SourceLike],
+    write: Write,
+    options: DumpOptions | None = None,
+    *,
+    threads: int | None = None,
 ) -> LogReader:
     """Print logs like the clients of their servers.
 
@@ -46,6 +51,8 @@ def dump(
         Receives the text in pieces, as bytes.
     options
         What to show.
+    threads
+        Number of threads that write text: by default, one for each processor.
 
     Returns
     -------
@@ -60,13 +67,14 @@ def dump(
     """
     options = options or DumpOptions()
     reader = LogReader(resolve(source), verify_checksums=options.verify_checksums)
-    _Dump(reader, write, options).run()
+    _Dump(reader, write, options, thread_count(threads, reader.sources)).run()
     return reader
 
 
 class _Dump:
-    def __init__(self, reader: LogReader, write: Write, options: DumpOptions) -> None:
+    def __init__(self, reader: LogReader, write: Write, options: DumpOptions, threads: int) -> None:
         self.reader = reader
+        self._threads = threads
         self.write = write
         self.options = options
         self.loads = LoadFiles(options.local_load)
@@ -207,7 +215,8 @@ class _Dump:
                 log = LogBlocks(self, name, start, context)
                 for block in blocks:
                     if log.printer is None and self.printer is not None and self._has_begun:
-                        log.printer = BlockPrinter(self.printer, context) if is_plain(self.options) else None
+                        is_bulk = is_plain(self.options)
+                        log.printer = BlockPrinter(self.printer, context, self._threads) if is_bulk else None
                     log.print(block)
                 tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
                 self.reader.ends.append(classify_end(name, tail, context))
@@ -224,6 +233,7 @@ class _Dump:
         given: dict[str, Any] = {"block_size": BLOCK_SIZE, "max_events": MOST_EVENTS}
         given["leaves_checks"] = 0 if self.options.verify_checksums else 1
         given["verify_checksums"] = self.options.verify_checksums
+        given["prefetches"] = self._threads > 1
         if not start:
             return BlockReader.of_file(stream, name, **given)
         framer = Framer.of_file(stream)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Generator, Iterator
+from itertools import chain, pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.threads import side_by_side
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.reader.rows import rows_of
-from binlog_kaitai.render.sql.change_statements import RefusedError, Statements
+from binlog_kaitai.render.sql.change_statements import RefusedError, Statements, Written
 from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
 from binlog_kaitai.render.sql.choice import RowChoice
 from binlog_kaitai.render.sql.lines import FIRST, Lines, head_key
@@ -34,12 +36,23 @@ _MAX_ROWS = 1 << 14
 #: Maximum bytes of text for the rows of several events; more rows are divided.
 _ROOM = 96 << 20
 
+#: Bytes of rows of a table from which on threads share the work.
+_MANY = 1 << 20
+
 #: Number of cached writers.
 _MAX_WRITERS = 1 << 10
+
+#: Some changes, with their statements or why there are none.
+_Text = tuple[Group, Written | RefusedError]
 
 
 class RowStatements:
     """Writes the row changes of pages.
+
+    Parameters
+    ----------
+    threads
+        Number of threads that write statements.
 
     Attributes
     ----------
@@ -54,7 +67,9 @@ class RowStatements:
         event.
     """
 
-    def __init__(self, options: SqlOptions, report: Report) -> None:
+    def __init__(self, options: SqlOptions, report: Report, threads: int = 1) -> None:
+        self._threads = threads
+        self._lock = Lock()
         self.dialect = Dialect()
         self._options = options
         self.choice = RowChoice(options.wanted)
@@ -146,34 +161,55 @@ class RowStatements:
 
     def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[Lines]:
         max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
-        for found in walk(page.images, chosen, len(table.schema.columns), max_rows):
-            try:
-                yield self._lines(page, table, list(found_groups(table, found)))
-            except CellError as error:
-                yield from self._before(page, table, found, error)
 
-    def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[Lines]:
-        """The lines of all events before one with an invalid value, which the event reader reports."""
+        def found() -> Generator[Found, None, None]:
+            yield from walk(page.images, chosen, len(table.schema.columns), max_rows)
+
+        def texts(one: Found) -> Iterator[list[_Text]]:
+            try:
+                yield self._texts(page, table, list(found_groups(table, one)))
+            except CellError as error:
+                yield from self._before(page, table, one, error)
+
+        is_divided = self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _MANY
+        made = (
+            side_by_side(found(), texts, self._threads, lambda one: 0)
+            if is_divided
+            else chain.from_iterable(map(texts, found()))
+        )
+        yield from (self._joined(page, table, one) for one in made)
+
+    def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[list[_Text]]:
+        """The texts of all events before one with an invalid value, which the event reader reports."""
         # The row number is relative to a group, so each event is tried separately.
         for index in distinct_values(found.events).tolist():
             begin, end = np.searchsorted(found.events, [index, index + 1])
             try:
-                yield self._lines(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
+                yield self._texts(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
             except CellError:
                 raise MismatchError(index) from error
 
     def _lines(self, page: RowsPage, table: Table, groups: list[Group]) -> Lines:
+        return self._joined(page, table, self._texts(page, table, groups))
+
+    def _texts(self, page: RowsPage, table: Table, groups: list[Group]) -> list[_Text]:
+        """The selected ones of some groups with their text; several threads call this."""
         end = row_end(table.schema)
         if end is not None:
             groups = [one for group in groups for one in without_history(group, end)]
         chosen = [one for group in groups if len(one := self.choice.of_group(table, group))]
         if not chosen:
-            return Lines.joined([])
-        first = min(int(page.images.rows[group.events.min()]) for group in chosen)
-        known = self.changed.get(table.key, (self._page, first))
-        self.changed[table.key] = min(known, (self._page, first))
-        writer = self._writer(page, table, int(chosen[0].events[0]))
-        return Lines.joined([self._written(page, table, writer, group) for group in chosen])
+            return []
+        with self._lock:
+            writer = self._writer(page, table, int(chosen[0].events[0]))
+        return [(group, _written_or_refused(writer, group)) for group in chosen]
+
+    def _joined(self, page: RowsPage, table: Table, texts: list[_Text]) -> Lines:
+        if texts:
+            first = min(int(page.images.rows[group.events.min()]) for group, _ in texts)
+            known = self.changed.get(table.key, (self._page, first))
+            self.changed[table.key] = min(known, (self._page, first))
+        return Lines.joined([self._written(page, table, *one) for one in texts])
 
     def _writer(self, page: RowsPage, table: Table, event: int) -> Statements:
         key = id(table), self.dialect
@@ -205,12 +241,11 @@ class RowStatements:
                 self._report.warn(note)
         return fitted
 
-    def _written(self, page: RowsPage, table: Table, writer: Statements, group: Group) -> Lines:
+    def _written(self, page: RowsPage, table: Table, group: Group, written: Written | RefusedError) -> Lines:
         rows = page.images.rows[group.events]
-        try:
-            texts, head = writer.write(group)
-        except RefusedError as refused:
-            return self._refused(page, table, group, str(refused))
+        if isinstance(written, RefusedError):
+            return self._refused(page, table, group, str(written))
+        texts, head = written
         numbers = -group.numbers if self._options.undo else group.numbers
         key = 0
         if head and self._options.is_extended:
@@ -231,6 +266,13 @@ class RowStatements:
                 count,
             )
         return Lines.at(texts, page.images.rows[events], FIRST)
+
+
+def _written_or_refused(writer: Statements, group: Group) -> Written | RefusedError:
+    try:
+        return writer.write(group)
+    except RefusedError as refused:
+        return refused
 
 
 def _why_unnamed(table: Table) -> str:

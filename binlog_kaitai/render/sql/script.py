@@ -23,6 +23,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text.pieces import clock, digits, joined
+from binlog_kaitai.columns.threads import thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.columns.transactions.event_gtids import gtid_texts
 from binlog_kaitai.core.filters import Filters
@@ -68,11 +69,13 @@ class Script:
         Receives what is omitted.
     """
 
-    def __init__(self, pages: RowsPages, filters: Filters, options: SqlOptions, report: Report) -> None:
+    def __init__(
+        self, pages: RowsPages, filters: Filters, options: SqlOptions, report: Report, threads: int = 1
+    ) -> None:
         self._pages = pages
         self._undo = options.undo
         self._report = report
-        self._rows = RowStatements(options, report)
+        self._rows = RowStatements(options, report, threads)
         self._statements = Statements(options, filters, report)
         self._boundaries = Boundaries()
         self._version = ""
@@ -350,6 +353,7 @@ def write_sql(
     keys: Keys | None = None,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
+    threads: int | None = None,
 ) -> Iterator[memoryview | bytes]:
     """Write the script of some logs, see :class:`Script`.
 
@@ -363,12 +367,16 @@ def write_sql(
         Where to look for the keys of encrypted logs.
     ends
         Receives how each file ended.
+    threads
+        Number of threads that write statements, see `columns.threads.thread_count`.
     """
     sources = resolve(source, keys)
-    pages = RowsPages(sources, filters, ddl=ddl, every_block=True, follows_xa=False, progress=progress)
+    pages = RowsPages(
+        sources, filters, ddl=ddl, every_block=True, follows_xa=False, progress=progress, threads=threads
+    )
     if ends is not None:
         pages.ends = ends
-    script = Script(pages, filters, options, report)
+    script = Script(pages, filters, options, report, thread_count(threads, sources))
     yield from script
     script.check()
     report.finish()

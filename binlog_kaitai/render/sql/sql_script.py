@@ -27,6 +27,7 @@ def sql_script(
     allow_unnamed: bool = False,
     ddl: str | None = None,
     keys: Keys | None = None,
+    threads: int | None = None,
     **filters: Unpack[FilterOptions],
 ) -> Iterator[bytes]:
     """Generate statements that repeat the changes of logs, or undo them, like the command ``sql``.
@@ -49,6 +50,8 @@ def sql_script(
         Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one for each processor. The script does not depend on it.
     filters
         As for :meth:`Filters.of`.
 
@@ -77,4 +80,5 @@ def sql_script(
         allow_unnamed=allow_unnamed,
     )
     report = Report(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
-    return map(bytes, write_sql(source, Filters.of(**filters), options, report, ddl=ddl, keys=keys))
+    chosen = Filters.of(**filters)
+    return map(bytes, write_sql(source, chosen, options, report, ddl=ddl, keys=keys, threads=threads))

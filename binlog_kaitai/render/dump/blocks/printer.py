@@ -93,13 +93,15 @@ class BlockPrinter:
         The printer that defines the text; its state is kept up to date.
     context
         The context of the event reader for the same log.
+    threads
+        Number of threads that write text.
     """
 
-    def __init__(self, printer: Any, context: Context) -> None:
+    def __init__(self, printer: Any, context: Context, threads: int = 1) -> None:
         self.printer = printer
         self.context = context
         self.programs = Programs(printer.style, is_mariadb=printer.quick.programs.is_mariadb)
-        self._jobs = Jobs(self.programs)
+        self._jobs = Jobs(self.programs, threads)
         self._table_maps = TableMaps()
         self._templates = Templates()
         self.tables_inside = TablesInside(context)
@@ -208,7 +210,8 @@ class BlockPrinter:
             left_body = list(self._run(ready, plan.left(BODY_PHASE)))
             left_tail = list(self._run(ready, plan.left(ROWS_PHASE)))
             left_rows, jobs.rows = jobs.rows, 0
-            pieces = self._run(ready, plan.rest((closing + 1, NOW_PHASE) if closing >= 0 else middle))
+            self._running = plan.rest((closing + 1, NOW_PHASE) if closing >= 0 else middle)
+            pieces = self._jobs.run_portions(self.lines.as_printed.data, ready, self._running.jobs)
             piece = b"" if closing >= 0 else next(pieces, b"")
             self._write_front(first, second, flushes=split >= 0)
             if closing >= 0:

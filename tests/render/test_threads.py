@@ -1,0 +1,99 @@
+"""`sql` and `dump` write the same text with any number of threads."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns import threads as module
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.render.dump import DumpOptions, dump, jobs
+from binlog_kaitai.render.sql import row_statements
+from tests.columns.support import set_block_size
+from tests.corpus_files import case, logs
+from tests.extent import sample
+from tests.render.dump_ways import make_quick
+from tools.fuzz.mutants import mutant
+
+
+@pytest.fixture(autouse=True)
+def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads for everything, with a few rows each."""
+    monkeypatch.setattr(row_statements, "_MANY", 1)
+    monkeypatch.setattr(row_statements, "_MAX_ROWS", 3)
+    monkeypatch.setattr(jobs, "_PORTION", 100)
+    monkeypatch.setattr(module, "_FROM", 1)
+    monkeypatch.setattr(module, "_BLOCKS", 0)
+    set_block_size(monkeypatch, RowsPages.__init__, 3000)
+    make_quick(monkeypatch)
+
+
+def scripts(path: Any, threads: int, **options: Any) -> tuple[bytes, str, list[str]]:
+    """The script, its error, and the warnings."""
+    found, error = list[bytes](), ""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            found.extend(bk.sql_script(path, allow_unnamed=True, threads=threads, **options))
+        except bk.BinlogError as caught:
+            error = str(caught)
+    return b"".join(found), error, [str(one.message) for one in seen]
+
+
+def dumped(path: Any, folder: Path, threads: int, **options: Any) -> tuple[bytes, str]:
+    pieces: list[bytes] = []
+    try:
+        dump(path, pieces.append, DumpOptions(local_load=str(folder), **options), threads=threads)
+    except bk.BinlogError as error:
+        return b"".join(pieces), str(error)
+    return b"".join(pieces), ""
+
+
+def check(path: str, folder: Path) -> None:
+    for undo in (False, True):
+        expected = scripts(path, 1, undo=undo)
+        for threads in (2, 3, 7):
+            assert scripts(path, threads, undo=undo) == expected, (undo, threads)
+    for options in ({"verbose": 2}, {"verbose": 1, "base64_output": "decode-rows"}, {}):
+        if "base64_output" in options:
+            from binlog_kaitai.render.dump import Base64Output
+
+            options = {**options, "base64_output": Base64Output("decode-rows")}
+        expected_text = dumped(path, folder, 1, **options)
+        for threads in (2, 3):
+            assert dumped(path, folder, threads, **options) == expected_text, (options, threads)
+
+
+@pytest.mark.parametrize("log", sample(logs(), 6), ids=lambda log: log.id)
+def test_logs_of_the_corpus(log: Any, tmp_path: Path) -> None:
+    check(str(log.path), tmp_path)
+
+
+def test_mutated_logs(tmp_path: Path) -> None:
+    """Rows that contradict their table map, and values that cannot be decoded, in any portion."""
+    path = tmp_path / "binlog.000001"
+    for seed in sample(range(100), 10):
+        path.write_bytes(mutant(f"text threads/{seed}").data)
+        check(str(path), tmp_path)
+
+
+def test_jobs_are_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of a log consists of several portions, including logs that print the number of rows."""
+    counts = []
+    divide = jobs._portions
+
+    def counted(found: Any) -> list[int]:
+        limits = divide(found)
+        counts.append(len(limits) - 1)
+        return limits
+
+    monkeypatch.setattr(jobs, "_portions", counted)
+    for server in ("mysql-9.7", "mariadb-11.8"):
+        counts.clear()
+        path = str(case(server, "rotate").logs[0])
+        assert dumped(path, tmp_path, 3, verbose=2) == dumped(path, tmp_path, 1, verbose=2)
+        assert max(counts) > 1
