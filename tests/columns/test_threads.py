@@ -21,7 +21,7 @@ from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.columns.views.event_lines import EventPages, write_json
 from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.render.report import report_object
+from binlog_kaitai.render.verify_report import report_object
 from binlog_kaitai.sources.source import Part, Source
 from tests.columns.support import all_files, set_block_size
 from tests.corpus_files import case, logs
