@@ -12,6 +12,7 @@ state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
 packing      closed logs, compressed
 gap          explains what is lost when a server has purged logs
+tear         logs that end within an event, and whether the next log continues them
 fetching     archive and server together: resume, reconnect, follow
 api          the function that programs, and the command line, call
 lag          what a server has and an archive lacks
