@@ -19,6 +19,8 @@ lag          what a server has and an archive lacks
 metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs
 spool        an archive that queries share, and whose logs go once they have been read
+snapshot     the contents of tables at one position of the logs
+snapshot_values  values that queries return, as those of the log
 direct       a spool in a temporary directory, for one reader
 ===========  ==================================================================
 
