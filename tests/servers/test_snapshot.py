@@ -9,19 +9,34 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from binlog_kaitai.columns.views.change_schemas import META_FIELDS
 from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live import snapshot as snapshots
 from binlog_kaitai.live.snapshot import Snapshot, take_snapshot
 from binlog_kaitai.sources.source import Source
 from tests.servers.conftest import StartServer
-from tests.servers.fetching import logs_in
+from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, wait_for
+from tests.servers.fetching import url as fetching_url
 from tests.servers.random_tables import changes
+from tests.servers.test_exactly_once import (
+    TABLES,
+    check_tables,
+    kill,
+    newest,
+    run_to_end,
+    start,
+    words,
+    writing,
+)
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
 
 pytestmark = pytest.mark.server
+
+META = {field.name for field in META_FIELDS} | {"log_date"}
 
 
 def url(server: Server) -> str:
@@ -101,3 +116,155 @@ def test_values_are_those_of_the_log(
     assert sum(found.files.values()) == sum(
         sum(rows_in(tmp_path / "b" / "changes" / table)[1].values()) for table in tables
     )
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_large_tables_are_read_in_ranges(
+    name: str, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start_server(name)
+    empty(server, "r")
+    server.execute("CREATE TABLE r.a (id BIGINT PRIMARY KEY, v INT)")
+    keys = [-(2**63), -5, 0, 1, 2, 3, 500, 2**40, 2**63 - 1, *range(10_000, 10_100)]
+    server.execute(f"INSERT INTO r.a VALUES {', '.join(f'({key}, 1)' for key in keys)}")
+    server.execute("ANALYZE TABLE r.a")
+    monkeypatch.setattr(snapshots, "_RANGE_ROWS", 20)
+    queries: list[str] = []
+    stream = snapshots.Session.stream
+    monkeypatch.setattr(
+        snapshots.Session, "stream", lambda *given: queries.append(given[1]) or stream(*given)
+    )
+    found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), dialect=SPARK, readers=3)
+    table = pq.read_table(tmp_path / "changes" / "r.a")
+    assert len(queries) == 5
+    assert sorted(table["id"].to_pylist()) == sorted(keys)
+    assert sorted(table["_row"].to_pylist()) == list(range(len(keys)))
+    assert len(set(table["_sequence"].to_pylist())) == len(keys)
+    assert set(table["_change_type"].to_pylist()) == {"snapshot"}
+    assert found.keys == {"r.a": ["id"]}
+
+
+def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = start_server("mysql-9.7")
+    empty(server, "r")
+    server.execute("CREATE TABLE r.a (id INT PRIMARY KEY)")
+    server.execute("INSERT INTO r.a VALUES (1), (2)")
+    server.execute("CREATE USER IF NOT EXISTS nobody@'127.0.0.1' IDENTIFIED BY ''")
+
+    def refused(source: str, words: str) -> None:
+        with pytest.raises(ServerError, match=words):
+            take_snapshot(source, tmp_path / "a", tables=TableSet.of([]), dialect=SPARK)
+        assert Snapshot.load(tmp_path / "a") is None
+
+    refused(url(server).replace("root", "nobody"), r"a snapshot \(RELOAD\) requires a privilege")
+    run(server, ["XA START 'x'", "INSERT INTO r.a VALUES (3)", "XA END 'x'", "XA PREPARE 'x'"])
+    refused(url(server), "1 XA transactions are prepared")
+    server.execute("XA COMMIT 'x'")
+    read = snapshots._Taking._read_in_parallel
+
+    def altered_before(*given: Any) -> None:
+        server.execute("ALTER TABLE r.a ADD COLUMN n INT")
+        read(*given)
+
+    monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", altered_before)
+    refused(url(server), "definition has changed")
+    monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", read)
+    found = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK)
+    assert sum(found.files.values()) == 3
+
+
+def privileged(server: Server) -> str:
+    """The URL of a user with the privileges that a snapshot needs."""
+    prepare(server)
+    server.execute(f"GRANT SELECT, RELOAD, REPLICATION CLIENT ON *.* TO {USER}@'127.0.0.1'")
+    if server.spec.name == "mysql-9.7":
+        server.execute(f"GRANT XA_RECOVER_ADMIN ON *.* TO {USER}@'127.0.0.1'")
+    return fetching_url(server.port)
+
+
+def states(lake: Path) -> dict[str, Counter[str]]:
+    return {path.name: contents(path) for path in (lake / "state").iterdir() if any(path.glob("*.parquet"))}
+
+
+def contents(folder: Path) -> Counter[str]:
+    """The rows of a table, without the metadata of changes and without missing values."""
+    rows: Counter[str] = Counter()
+    for path in folder.rglob("*.parquet"):
+        for row in pq.ParquetFile(path).read().to_pylist():
+            own = {name: one for name, one in row.items() if name not in META}
+            rows[repr(sorted(own.items()))] += 1
+    return rows
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_lake_that_begins_with_a_snapshot(
+    name: str, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a server writes: killed during the snapshot, after it, and later, the lake has its tables."""
+    server = start_server(name)
+    source = privileged(server)
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    empty(server, "r", "k")
+    before, after = changes(name, 8, 16)
+    run(server, [*before, *SPECIAL])
+    for table, columns in TABLES.items():
+        server.execute(f"CREATE TABLE k.{table} ({columns})")
+    server.execute("FLUSH BINARY LOGS")
+    ((newest_log,),) = [row[:1] for row in server.execute("SHOW BINARY LOGS")][-1:]
+    server.execute(f"PURGE BINARY LOGS TO '{newest_log}'")
+    lake = tmp_path / "lake"
+    record = lake / "_pipeline" / "snapshot" / "snapshot.json"
+    with writing(server):
+        for is_far in (
+            lambda: record.parent.exists(),
+            lambda: record.exists(),
+            lambda: newest(lake, "commits") >= 1,
+        ):
+            process = start(source, lake, "3")
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            try:
+                wait_for(lambda: is_far() or process.poll() is not None, "the pipeline", 300)  # noqa: B023
+                assert process.poll() is None, words(lake).read_text()[-3000:]
+            finally:
+                kill(process)
+            run(server, after[: len(after) // 3])
+            del after[: len(after) // 3]
+        run(server, after)
+    run_to_end(source, lake, "--snapshot", "--state")
+    check_tables(server, lake)
+    now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]), dialect=SPARK)
+    found = states(lake)
+    assert len(found) >= 19
+    for path in (tmp_path / "now" / "changes").iterdir():
+        assert found.pop(path.name, Counter()) == contents(path), path.name
+    assert not any(found.values())
+    assert now.position > 4
+
+
+@pytest.mark.spark
+def test_snapshot_of_an_idle_server(
+    start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first batch has the snapshot, though the logs have nothing after it; later runs go on."""
+    server = start_server("mariadb-11.8")
+    source, lake = privileged(server), tmp_path / "lake"
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    empty(server, "r")
+    run(
+        server,
+        ["CREATE TABLE r.a (id INT PRIMARY KEY, v TEXT)", "INSERT INTO r.a VALUES (1, 'one'), (2, 'two')"],
+    )
+    run_to_end(source, lake, "--snapshot", "--state")
+    assert states(lake) == {"r.a": rows_of({"id": 1, "v": "one"}, {"id": 2, "v": "two"})}
+    run(server, ["UPDATE r.a SET v = 'new' WHERE id = 2", "DELETE FROM r.a WHERE id = 1"])
+    run_to_end(source, lake, "--state")
+    assert states(lake) == {"r.a": rows_of({"id": 2, "v": "new"})}
+    run_to_end(source, lake, "--snapshot", "--state")
+    assert states(lake) == {"r.a": rows_of({"id": 2, "v": "new"})}
+
+
+def rows_of(*rows: dict[str, Any]) -> Counter[str]:
+    return Counter(repr(sorted(row.items())) for row in rows)
