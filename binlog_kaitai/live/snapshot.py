@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,11 @@ SNAPSHOT = "snapshot"
 #: Databases of the server itself.
 _SYSTEM = "'mysql', 'information_schema', 'performance_schema', 'sys'"
 
-#: Rows in a batch, and about how many in a range of the primary key.
-_BATCH_ROWS, _RANGE_ROWS = 8192, 1 << 18
+#: Maximum number of rows in a batch, and of bytes, except for a single row.
+_BATCH_ROWS, _BATCH_BYTES = 8192, 16 << 20
+
+#: About how many rows are in a range of the primary key.
+_RANGE_ROWS = 1 << 18
 
 #: Seconds to wait for the lock, while which other sessions may have to wait, too.
 _LOCK_SECONDS = 30
@@ -166,8 +169,8 @@ def take_snapshot(
         found = _Taking(address, folder, tables, dialect, zero_dates, readers).run()
     except ServerError as error:
         raise error.at(file=address.name, position=None) from error.__cause__
-    for path in found.files:
-        sync(folder / path)
+    for path in (folder, *folder.rglob("*")):
+        sync(path)
     replace_file(folder / RECORD, json.dumps(asdict(found), indent=1) + "\n")
     return found
 
@@ -319,21 +322,20 @@ class _Taking:
         """The rows of a range, as Arrow arrays for the columns of its table."""
         columns = part.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]
-        found = session.stream(part.query, "a snapshot (SELECT)")
-        while rows := list(islice(found, _BATCH_ROWS)):
+        for rows in _in_batches(session.stream(part.query, "a snapshot (SELECT)")):
             yield [
-                self._array(column, kind, values)
+                self._array(part.schema, column, kind, values)
                 for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
             ]
 
-    def _array(self, column: Column, kind: pa.DataType, values: tuple[Any, ...]) -> pa.Array:
+    def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: tuple[Any, ...]) -> pa.Array:
         try:
             found = [
                 plain_value(value_of_text(one, column), column, kind, self._zero_dates) for one in values
             ]
             return pa.array(found, kind)
         except (BinlogError, ValueError, TypeError, ArithmeticError) as error:
-            raise ServerError(f"column {column.name}: {error}") from error
+            raise ServerError(f"{schema.full_name}, column {column.name}: {error}") from error
 
     def _write(self, schema: Schema, arrays: list[Any]) -> None:
         key = schema.schema_name, schema.table_name
@@ -373,6 +375,20 @@ class _Taking:
             "_sequence": lambda kind: sequence,
         }
         return {one.name: by_name[one.name](one.type) for one in META_FIELDS}
+
+
+def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows in lists of limited length and size."""
+    found: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        found.append(row)
+        size += sum(len(value) for value in row if value is not None)
+        if len(found) == _BATCH_ROWS or size >= _BATCH_BYTES:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found
 
 
 def _ranges(session: Session, table: _Table) -> Iterator[_Range]:
