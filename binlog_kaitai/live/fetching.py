@@ -288,7 +288,9 @@ class Fetch:
         The archive has the log up to its last whole event.
         """
         archive, name, position = self._archive, stream.log_name, stream.position
-        if position == start > len(MAGIC):
+        if position <= len(MAGIC):
+            raise torn("not even its first event is complete")
+        if position == start:
             self._is_from_start = True  # servers report the same if no event begins there
             return
         self._sync()
@@ -302,6 +304,7 @@ class Fetch:
         archive.finish()
         self._report("torn", {"log": name, "position": position, "next": following})
         archive.begin(following)
+        self._compress(archive.folder / name)
         self._is_from_start = False
 
     def _enter(self, stream: EventStream) -> None:
