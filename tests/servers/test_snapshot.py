@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live import snapshot as snapshots
+from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.snapshot import Snapshot, take_snapshot
 from binlog_kaitai.sources.source import Source
 from tests.servers.conftest import StartServer
@@ -130,10 +132,13 @@ def test_large_tables_are_read_in_ranges(
     server.execute("ANALYZE TABLE r.a")
     monkeypatch.setattr(snapshots, "_RANGE_ROWS", 20)
     queries: list[str] = []
-    stream = snapshots.Session.stream
-    monkeypatch.setattr(
-        snapshots.Session, "stream", lambda *given: queries.append(given[1]) or stream(*given)
-    )
+    stream = Session.stream
+
+    def counted(session: Session, query: str, what: str = "") -> Any:
+        queries.append(query)
+        return stream(session, query, what)
+
+    monkeypatch.setattr(Session, "stream", counted)
     found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), dialect=SPARK, readers=3)
     table = pq.read_table(tmp_path / "changes" / "r.a")
     assert len(queries) == 5
@@ -216,17 +221,18 @@ def test_lake_that_begins_with_a_snapshot(
     lake = tmp_path / "lake"
     record = lake / "_pipeline" / "snapshot" / "snapshot.json"
     with writing(server):
-        for is_far in (
+        moments: list[Callable[[], bool]] = [
             lambda: record.parent.exists(),
             lambda: record.exists(),
             lambda: newest(lake, "commits") >= 1,
-        ):
+        ]
+        for is_reached in moments:
             process = start(source, lake, "3")
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.flush()
             try:
-                wait_for(lambda: is_far() or process.poll() is not None, "the pipeline", 300)  # noqa: B023
+                wait_for(lambda: is_reached() or process.poll() is not None, "the pipeline", 300)  # noqa: B023
                 assert process.poll() is None, words(lake).read_text()[-3000:]
             finally:
                 kill(process)
