@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -196,9 +198,23 @@ def contents(folder: Path) -> Counter[str]:
     rows: Counter[str] = Counter()
     for path in folder.rglob("*.parquet"):
         for row in pq.ParquetFile(path).read().to_pylist():
-            own = {name: one for name, one in row.items() if name not in META}
+            own = {name: plain(one) for name, one in row.items() if name not in META}
             rows[repr(sorted(own.items()))] += 1
     return rows
+
+
+def plain(value: Any) -> Any:
+    """A value in the form that it has after Spark: times without zone, durations as microseconds, no -0."""
+    match value:
+        case float():
+            return value + 0.0
+        case datetime():
+            return value.replace(tzinfo=None)
+        case timedelta():
+            return value // timedelta(microseconds=1)
+        case Decimal() if value.as_tuple().exponent == 0:
+            return int(value)
+    return value
 
 
 @pytest.mark.spark
