@@ -29,6 +29,7 @@ from binlog_kaitai.errors import (
     NotABinlogError,
     RolledBackWarning,
     SourceError,
+    TornLogWarning,
     TruncatedError,
     UsageError,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "Schema",
     "SourceError",
     "Stats",
+    "TornLogWarning",
     "TruncatedError",
     "UsageError",
     "follow",

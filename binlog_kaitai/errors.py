@@ -137,6 +137,10 @@ class DataLossWarning(UserWarning):
     """Logs were removed before they were read; reading continues without them."""
 
 
+class TornLogWarning(UserWarning):
+    """A server's log ends within an event, and reading continues with the next log."""
+
+
 class SourceError(BinlogError):
     """A path, index file or stream cannot be read."""
 

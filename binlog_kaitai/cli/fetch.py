@@ -123,6 +123,10 @@ def _say_text(what: str, facts: dict[str, Any]) -> None:
     match what:
         case "retry":
             say(f"{facts['reason']}; another try in {facts['seconds']} s", err=True)
+        case "torn":
+            from binlog_kaitai.live.tear import PASSED
+
+            say(PASSED.format(**facts), err=True)
         case "connected":
             say(f"{facts['server']}: from {facts['log']}, position {facts['position']}", err=True)
         case _:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,19 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     metavar="DIR",
     help="For a server: where to keep its logs until they are loaded; default: in the lake.",
 )
+@click.option(
+    "--snapshot",
+    is_flag=True,
+    help="For a server: begin a new lake with the contents of its tables, then load its logs from there on.",
+)
+@click.option(
+    "--snapshot-readers",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Connections that read the tables for --snapshot.",
+)
 @click.option("--master", metavar="URL", help="Spark master, such as local[4]; set by spark-submit itself.")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
 def command(
@@ -99,6 +113,8 @@ def command(
     mode: str,
     allow_loss: bool,
     spool: str | None,
+    snapshot: bool,
+    snapshot_readers: int,
     master: str | None,
     settings: tuple[str, ...],
 ) -> None:
@@ -115,6 +131,7 @@ def command(
       binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
       binlog-kaitai pipeline --to lake --continuous --state /var/lib/mysql/binlog.index
       binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --snapshot --continuous --state mysql://repl@db1/
     """
     try:
         import pyspark  # noqa: F401
@@ -143,10 +160,14 @@ def command(
         raise UsageError(
             "--state requires the changes view and --format parquet; with other formats, use MERGE"
         )
+    if snapshot:
+        _check_snapshot(wanted, start, ddl)
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in sources)
     if spool is None and any(map(is_server, paths)):
         spool = str(target / PRIVATE / "spool")
     paths, server = spooled(paths, spool)
+    if snapshot and server is None:
+        raise UsageError("--snapshot requires a server: mysql://USER@HOST/")
     following = Following(
         paths,
         max_bytes=at_least_one("--batch-size", batch_size),
@@ -157,9 +178,19 @@ def command(
         mode=mode.upper(),
         server=server,
     )
-    job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format)
+    readers = snapshot_readers if snapshot else 0
+    job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format, readers)
     pipeline = Pipeline(job, on_batch=_say)
     _run(pipeline, interval if continuous else None, state, _moment(as_of), master, settings)
+
+
+def _check_snapshot(views: Sequence[str], start: str, ddl: str | None) -> None:
+    if "changes" not in views:
+        raise UsageError("--snapshot requires the changes view")
+    if start != "earliest":
+        raise UsageError("--snapshot determines where the lake starts; omit --start")
+    if ddl is not None:
+        raise UsageError("--snapshot reads the definitions of the tables from the server; omit --ddl")
 
 
 def _run(

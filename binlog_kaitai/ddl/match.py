@@ -94,12 +94,12 @@ def _difference(column: ColumnDefinition, detail: TableMapEvent.Column) -> str:
     if detail.name is not None and detail.name.casefold() != column.key:
         return f"the name {detail.name}"
     digits = (getattr(detail.metadata, "precision", None), getattr(detail.metadata, "scale", None))
-    if column.base_type == "decimal" and None not in digits and digits != _digits(column.arguments):
+    if column.base_type == "decimal" and None not in digits and digits != decimal_digits(column.arguments):
         return f"{digits[0]} digits, {digits[1]} after the decimal point"
     return ""
 
 
-def _digits(arguments: Sequence[str]) -> tuple[int, int]:
+def decimal_digits(arguments: Sequence[str]) -> tuple[int, int]:
     """Precision and scale of DECIMAL with these arguments."""
     given = [int(one) if _SMALL.fullmatch(one) else -1 for one in arguments]
     return (given[0] or 10 if given else 10, given[1] if len(given) > 1 else 0)

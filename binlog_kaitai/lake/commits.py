@@ -49,6 +49,8 @@ class Lake:
     ----------
     checkpoint : Path
         Folder for Spark's checkpoint.
+    snapshot : Path
+        Folder for the snapshot that the first batch contains.
     """
 
     def __init__(self, folder: Path, kind: str = "parquet", tables: IcebergTables | None = None) -> None:
@@ -56,6 +58,7 @@ class Lake:
         self._kind = kind
         self._tables = tables
         self.checkpoint = folder / PRIVATE / "checkpoint"
+        self.snapshot = folder / PRIVATE / "snapshot"
         self._staging = folder / PRIVATE / "staging"
         self._batches = folder / PRIVATE / "batches"
         self._lock: int | None = None

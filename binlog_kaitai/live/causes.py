@@ -25,8 +25,8 @@ _PASSING = frozenset((*_BUSY, *_LOST))
 #: What was requested when the connection was opened.
 LOGIN = "the login"
 
-PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, NOT_AN_EVENT, SAME_ID = (
-    "purged", "gtids purged", "diverged", "past the end", "not an event", "same id",
+PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, TORN, NOT_AN_EVENT, SAME_ID = (
+    "purged", "gtids purged", "diverged", "past the end", "torn", "not an event", "same id",
 )  # fmt: skip
 
 _SAME_ID = "another replica has the same server id; give this archive its own by --server-id"
@@ -54,7 +54,12 @@ _CAUSES = (
         "the server's log is shorter than the archive's: its logs were reset, or it lost transactions",
     ),
     (
-        r"truncated in the middle|bogus data|event (size|type)|read error",
+        r"truncated in the middle",
+        TORN,
+        "the server's log is torn: it ends within an event",
+    ),
+    (
+        r"bogus data|event (size|type)|read error",
         NOT_AN_EVENT,
         "in the server's log no event begins there: its logs were reset, or the log is damaged",
     ),

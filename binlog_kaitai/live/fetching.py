@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.checksums import check, error_at
@@ -33,6 +33,8 @@ from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import EventStream, State, checked_name
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
 from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.source import LogStream
+from binlog_kaitai.live.tear import check_continues, log_after, torn
 from binlog_kaitai.sources.source import MAGIC
 
 if TYPE_CHECKING:
@@ -128,6 +130,7 @@ class Fetch:
         self._heartbeat = heartbeat
         self._report = report
         self._synced_at, self._synced_bytes = time.monotonic(), 0
+        self._is_from_start = False
 
     def run(self) -> None:
         """Fetch until the end of the server's logs; if `follows`, until interrupted.
@@ -170,8 +173,8 @@ class Fetch:
             before = self._archive.place
             address = self._addresses[failures % len(self._addresses)]
             try:
-                self._fetch_from(address)
-                return
+                if self._fetch_from(address):
+                    return
             except (ConnectionLostError, DamagedError) as error:
                 self._archive.cut()
                 if self._archive.place != before:
@@ -186,7 +189,8 @@ class Fetch:
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
                 self._stop.wait(pause)
 
-    def _fetch_from(self, address: Address) -> None:
+    def _fetch_from(self, address: Address) -> bool:
+        """Fetch over one connection; False if another one has to continue, after a torn log."""
         name, position = self._place(address)
         with self._session(address) as session:
             self._archive.identify(session.server)
@@ -201,6 +205,10 @@ class Fetch:
             self._show(is_connected=True, is_caught_up=False)
             try:
                 self._read(session, stream)
+                if stream.state is not State.TORN:
+                    return True
+                self._pass_tear(address, stream, position)
+                return False
             except ServerError as error:
                 log = stream.log_name
                 raise self._explained(error, address, log, stream.position) from error
@@ -215,6 +223,8 @@ class Fetch:
         place = self._archive.place
         if place is None:
             return self._first_log(address), len(MAGIC)
+        if self._is_from_start:
+            return place.name, len(MAGIC)
         if place.again <= MAX_SHORT_POSITION:
             return place.name, max(place.again, len(MAGIC))
         with self._session(address) as session:
@@ -269,6 +279,33 @@ class Fetch:
                     self._show(is_connected=False, is_caught_up=True)
                     self._report("up to date", self._facts())
                     return
+                case State.TORN:
+                    return
+
+    def _pass_tear(self, address: Address, stream: EventStream, start: int) -> None:
+        """Continue after a log that ends within an event, if the server's next log continues it.
+
+        The archive has the log up to its last whole event.
+        """
+        archive, name, position = self._archive, stream.log_name, stream.position
+        if position <= len(MAGIC):
+            raise torn("not even its first event is complete")
+        if position == start:
+            self._is_from_start = True  # servers report the same if no event begins there
+            return
+        self._sync()
+        if archive.place is not None and archive.place.position > position:
+            raise torn("the archive has more of it: the server lost transactions")
+        with self._session(address) as session:
+            following = log_after(session, name)
+        with self._session(address) as session, (archive.folder / name).open("rb") as log:
+            next_log = LogStream(session, session.dump(following, len(MAGIC)), following, lambda _: None)
+            check_continues(log, cast(BinaryIO, next_log), following)
+        archive.finish()
+        self._report("torn", {"log": name, "position": position, "next": following})
+        archive.begin(following)
+        self._compress(archive.folder / name)
+        self._is_from_start = False
 
     def _enter(self, stream: EventStream) -> None:
         place = self._archive.place

@@ -33,7 +33,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.errors import ConnectionLostError, FramingError, ServerError
 from binlog_kaitai.live import packet_kernels as kernels
-from binlog_kaitai.live.causes import refusal
+from binlog_kaitai.live.causes import TORN, refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
 from binlog_kaitai.live.wire import BUFFER, Wire
 from binlog_kaitai.sources.source import MAGIC
@@ -66,6 +66,7 @@ class State(Enum):
     IDLE = "nothing more has come yet"
     NEXT_LOG = "another log follows"
     ENDED = "the server has nothing more to send"
+    TORN = "the log ends within an event, of which the server sends nothing"
 
 
 class EventStream(io.RawIOBase):
@@ -91,6 +92,8 @@ class EventStream(io.RawIOBase):
         Offset of the next byte in it.
     next_name : str
         In the state NEXT_LOG, the following log.
+    error : ServerError or None
+        In the state TORN, the server's message.
     description : bytes
         The format description event that the server sends if the stream starts in mid-log.
     ack_wanted : bool
@@ -105,6 +108,7 @@ class EventStream(io.RawIOBase):
         self._pending = b""
         self.state = State.IDLE
         self.log_name = self.next_name = ""
+        self.error: ServerError | None = None
         self.position = self._next_position = 0
         self.description = b""
         self.ack_wanted = False
@@ -130,6 +134,8 @@ class EventStream(io.RawIOBase):
         while self.state is not State.NEXT_LOG:
             if self.state is State.ENDED:
                 raise ServerError("the server ends the stream before it names a log")
+            if self.error is not None:
+                raise self.error
             self.wait()
             self._special()
         self.begin_next()
@@ -298,7 +304,12 @@ class EventStream(io.RawIOBase):
     def _end_of_stream(self, payload: bytes) -> None:
         message: Any = parse_packet(payload)
         if message.kind == StreamPacket.PacketKind.error:
-            raise refusal(message.body.error_code, message.body.message)
+            error = refusal(message.body.error_code, message.body.message)
+            if error.cause != TORN:
+                raise error
+            # Not raised, so that readers return the events that they have buffered.
+            self.error, self.state = error, State.TORN
+            return
         self.state = State.ENDED
 
 

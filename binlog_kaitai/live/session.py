@@ -130,6 +130,35 @@ class Session:
             cursor.execute(statement)
             return list(cursor.fetchall())
 
+    def run(self, statement: str, *values: Any) -> None:
+        """Execute a statement without a result.
+
+        Raises
+        ------
+        ServerError
+            The server rejects it.
+        """
+        with self._reported(""), self._connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+
+    def stream(self, statement: str, what: str = "") -> Iterator[tuple[str | bytes | None, ...]]:
+        """The rows of a query as they arrive, with values as the server sends them: text, or bytes.
+
+        Raises
+        ------
+        ServerError
+            The server rejects it.
+        """
+        import pymysql.cursors
+
+        with self._reported(what), self._connection.cursor(pymysql.cursors.SSCursor) as cursor:
+            decoders, self._connection.decoders = self._connection.decoders, {}
+            try:
+                cursor.execute(statement)
+            finally:
+                self._connection.decoders = decoders
+            yield from cursor
+
     def variable(self, name: str) -> str | None:
         """The value of a system variable; None if the server does not have it."""
         try:
@@ -251,14 +280,10 @@ class Session:
                 self._set(f"rpl_semi_sync_{word}", 1)
         if self.server.is_mariadb:
             self._set("mariadb_slave_capability", _CAPABILITY)
-        self._run(f"SET SESSION net_write_timeout = {_WRITE_TIMEOUT}")
+        self.run(f"SET SESSION net_write_timeout = {_WRITE_TIMEOUT}")
 
     def _set(self, name: str, value: int | str) -> None:
-        self._run(f"SET @{name} = %s", value)
-
-    def _run(self, statement: str, *values: Any) -> None:
-        with self._reported(""), self._connection.cursor() as cursor:
-            cursor.execute(statement, values or None)
+        self.run(f"SET @{name} = %s", value)
 
     def _start(self, request: bytes, *, is_eager: bool = False) -> EventStream:
         with self._reported("the binary log (REPLICATION SLAVE)"):

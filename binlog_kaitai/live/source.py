@@ -9,16 +9,19 @@ from __future__ import annotations
 import io
 import random
 import uuid
+import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from binlog_kaitai.core.grammar import header_offset, masks
-from binlog_kaitai.errors import BinlogError, ConnectionLostError, UsageError
+from binlog_kaitai.errors import BinlogError, ServerError, TornLogWarning, UsageError
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import SERVER_IDS
 from binlog_kaitai.live.packets import EventStream, State
 from binlog_kaitai.live.session import Replica, Session
+from binlog_kaitai.live.tear import PASSED, check_continues, torn
 from binlog_kaitai.sources.source import MAGIC, Source
 
 _FLAGS_AT = len(MAGIC) + header_offset("flags")
@@ -43,8 +46,10 @@ def resolve(url: str) -> list[Source]:
         if first not in names:
             raise UsageError(f"the server has no log {first}; its oldest is {names[0]}", file=address.name)
         names = names[names.index(first) :]
-    newest = names[-1]
-    return [Source(address.name + name, partial(open_log, address, name, name == newest)) for name in names]
+    pairs = zip(names, [*names[1:], ""], strict=True)
+    return [
+        Source(address.name + name, partial(open_log, address, name, following)) for name, following in pairs
+    ]
 
 
 def _without_from(url: str) -> tuple[str | None, str]:
@@ -60,28 +65,66 @@ def anyone() -> Replica:
     return Replica(random.SystemRandom().randrange(*SERVER_IDS), str(uuid.uuid4()))
 
 
-def open_log(address: Address, name: str, is_newest: bool = False) -> BinaryIO:
+def open_log(address: Address, name: str, following: str | None = None) -> BinaryIO:
     """A stream of one log of a server, at its first byte.
+
+    Parameters
+    ----------
+    following
+        The server's next log; ``""`` if there is none, None if unknown.
 
     Raises
     ------
     ServerError
-        The server refuses, or has no such log.
+        The server refuses, or has no such log. While reading: the log ends within an event, and the next one
+        does not continue it.
     """
+    return _open(address, name, following, partial(_pass_tear, address, name, following))
+
+
+def _open(
+    address: Address, name: str, following: str | None, pass_tear: Callable[[EventStream], None]
+) -> BinaryIO:
     session = Session(address, anyone())
     try:
         stream = session.dump(name, len(MAGIC))
     except BinlogError as error:
         session.close()
         raise error.at(file=address.name + name, position=None) from error.__cause__
-    return cast(BinaryIO, _Log(session, stream, address.name + name, is_newest=is_newest))
+    is_newest = following == ""
+    return cast(BinaryIO, LogStream(session, stream, address.name + name, pass_tear, is_newest=is_newest))
 
 
-class _Log(io.RawIOBase):
-    """The bytes of a log, to its end."""
+def _pass_tear(address: Address, name: str, following: str | None, stream: EventStream) -> None:
+    """Accept a log that ends within an event if the next one continues it."""
+    if not following:
+        raise torn("it is the server's newest: restart the server, or rotate its logs")
+    with _open(address, name, None, lambda _: None) as log, open_log(address, following) as next_log:
+        check_continues(log, next_log, following)
+    facts = {"log": address.name + name, "position": stream.position, "next": following}
+    warnings.warn(PASSED.format(**facts), TornLogWarning, stacklevel=2)
 
-    def __init__(self, session: Session, stream: EventStream, name: str, *, is_newest: bool) -> None:
+
+class LogStream(io.RawIOBase):
+    """The bytes of a log, to its end.
+
+    Parameters
+    ----------
+    pass_tear
+        Called if the log ends within an event; its last whole event then is the end, unless this raises.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        stream: EventStream,
+        name: str,
+        pass_tear: Callable[[EventStream], None],
+        *,
+        is_newest: bool = False,
+    ) -> None:
         self._session = session
+        self._pass_tear = pass_tear
         self._stream = stream
         self._name = name
         self._is_newest = is_newest
@@ -101,8 +144,11 @@ class _Log(io.RawIOBase):
                     return count
                 if stream.state in (State.NEXT_LOG, State.ENDED):
                     return 0
+                if stream.state is State.TORN:
+                    self._pass_tear(stream)
+                    return 0
                 stream.wait()
-        except ConnectionLostError as error:
+        except ServerError as error:
             raise error.at(file=self._name, position=stream.position) from error.__cause__
         return 0
 

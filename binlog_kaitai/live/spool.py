@@ -34,6 +34,7 @@ from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch, pause_af
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone, open_log
 from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers, replace_file
+from binlog_kaitai.live.tear import PASSED
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
 _KIND, _READERS, _LOCK = "spool.json", "readers", ".lock"
@@ -359,3 +360,5 @@ def _needed(path: Path) -> str:
 def _report(what: str, facts: dict[str, Any]) -> None:
     if what == "retry":
         _log.warning("%s; another try in %s s", facts["reason"], facts["seconds"])
+    if what == "torn":
+        _log.warning(PASSED.format(**facts))

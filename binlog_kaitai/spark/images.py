@@ -23,7 +23,7 @@ ABSENT = ABSENT_FIELD.name
 _BEFORE = "_before "
 
 #: Images that add a row, rather than removing it.
-AFTER = ("insert", "update_postimage")
+AFTER = ("insert", "update_postimage", "snapshot")
 
 
 def is_after() -> Column:

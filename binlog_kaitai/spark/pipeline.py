@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower, Span
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import Lake
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from binlog_kaitai.lake.write import Written
+    from binlog_kaitai.live.snapshot import Snapshot
 
 _FORMAT = "binlog_lake"
 
@@ -51,6 +53,9 @@ class Job:
         Only changes of these tables, as ``schema.table``; all if empty.
     format : str
         One of `lake.FORMATS`.
+    snapshot_readers : int
+        A new lake begins with the contents of the server's tables, read over so many connections; 0: with the
+        logs.
     """
 
     following: Following
@@ -59,6 +64,7 @@ class Job:
     tables: Sequence[str] = ()
     zero_dates: str = "null"
     format: str = "parquet"
+    snapshot_readers: int = 0
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))
@@ -209,6 +215,9 @@ class Pipeline:
         context = getattr(spark, "_sc", None)  # a client of Spark Connect has none
         at_once = context.defaultParallelism if context else 1
         following = replace(self.job.following, at_once=at_once, limits_first_batch=True)
+        if (snapshot := self._snapshot()) is not None:
+            starting = {"file": snapshot.log, "position": snapshot.position}
+            following = replace(following, starting=starting, ddl=following.ddl or snapshot.ddl)
         ends_itself = interval is None and not limits.ASKED_BY_SPARK
         if ends_itself:
             following = replace(following, until=Follower(following.paths).end())
@@ -223,6 +232,31 @@ class Pipeline:
             Thread(target=_stop_at_end, args=(query,), daemon=True).start()
         return query
 
+    def _snapshot(self) -> Snapshot | None:
+        """The snapshot that the lake begins with; a new lake takes it now.
+
+        Until the first batch is decided, the lake is empty: it contains the snapshot, and the first changes.
+        """
+        from binlog_kaitai.core.table_set import TableSet
+        from binlog_kaitai.lake.types import DIALECTS
+        from binlog_kaitai.live.snapshot import Snapshot, take_snapshot
+
+        job, folder = self.job, self.lake.snapshot
+        found = Snapshot.load(folder)
+        if found is not None or not job.snapshot_readers:
+            return found
+        if self.lake.newest() is not None or any((self.lake.checkpoint / "offsets").glob("[0-9]*")):
+            raise UsageError(f"{job.folder} was begun without a snapshot; use another directory")
+        assert job.following.server is not None
+        return take_snapshot(
+            job.following.server,
+            folder,
+            tables=TableSet.of(job.tables),
+            dialect=DIALECTS[job.format],
+            zero_dates=job.zero_dates,
+            readers=job.snapshot_readers,
+        )
+
     def close(self) -> None:
         self.lake.close()
 
@@ -231,6 +265,8 @@ class Pipeline:
         if not self.lake.is_decided(batch):
             rows = sorted(pieces.collect(), key=lambda row: row["number"])
             found = [json.loads(row["piece"]) for row in rows]
+            if batch == 0 and (snapshot := self._snapshot()) is not None:
+                found.insert(0, snapshot.piece(self.lake.snapshot))
             if self.job.format == "delta":
                 from binlog_kaitai.spark.formats import append_batch
 

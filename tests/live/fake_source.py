@@ -21,6 +21,7 @@ from binlog_kaitai.live.session import Server
 
 MAX_PAYLOAD = 0xFFFFFF
 END_OF_STREAM = b"\xfe\0\0\2\0"
+TORN = b"\xff\xd4\x04#HY000binlog truncated in the middle of event; consider out of disk space on master"
 
 
 def packet(payload: bytes, sequence: int) -> bytes:
@@ -60,6 +61,7 @@ class Source:
     def __init__(self, logs: dict[str, bytes]) -> None:
         self.logs = logs
         self.breaks: list[int] = []  # after so many bytes each connection breaks
+        self.tears: set[str] = set()  # logs that end within an event
         self.asked: list[tuple[str, int]] = []
         self.uuid = "6b8d0b3a-0000-1111-2222-333344445555"
 
@@ -83,6 +85,9 @@ class Source:
                     yield b"\0" + raw
                 elif frame.position >= start:
                     yield b"\0" + raw
+            if one in self.tears:
+                yield TORN
+                return
 
     def stream(self, name: str, position: int) -> EventStream:
         self.asked.append((name, position))
@@ -131,6 +136,12 @@ class FakeSession:
 
     def variable(self, name: str) -> str | None:
         return None
+
+    def logs(self) -> list[tuple[str, int]]:
+        return [(name, len(data)) for name, data in sorted(self._source.logs.items())]
+
+    def close(self) -> None:
+        pass
 
     def can_start_far(self) -> bool:
         return False

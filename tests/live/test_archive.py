@@ -29,6 +29,9 @@ CASES = [
 ]
 
 
+ANONYMOUS = "ANONYMOUS_GTID_LOG_EVENT"
+
+
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "pause_after", lambda failures: 0.0)
@@ -130,6 +133,44 @@ def test_a_server_that_was_reset_is_found_out(source: Source, tmp_path: Path) ->
         FakeFetch(source, tmp_path / "a").run()
     assert contents(tmp_path / "a") == before
     assert newest
+
+
+def types_of(data: bytes) -> set[str]:
+    return {event.type for event in bk.open(data)}
+
+
+def without_end(data: bytes, count: int) -> bytes:
+    """A log without its last events."""
+    return data[: [event.position for event in bk.open(data)][-count]]
+
+
+@pytest.mark.parametrize("one", [("mysql-9.7", "rotate"), ("mariadb-11.8", "rotate")], ids="/".join)
+def test_a_torn_log_is_passed_if_the_next_one_continues_it(one: tuple[str, str], tmp_path: Path) -> None:
+    source = Source.of(case(*one).folder)
+    first, second, *_ = sorted(source.logs)
+    source.tears.add(first)
+    whole, source.logs[first] = source.logs[first], without_end(source.logs[first], 1)
+    found: list[str] = []
+    FakeFetch(source, tmp_path / "a", report=lambda what, facts: found.append(what)).run()
+    assert found.count("torn") == 1
+    assert same(contents(tmp_path / "a"), source.logs)
+    source.logs[first] = without_end(whole, 3)  # the last transaction is not complete any more
+    with pytest.raises(ServerError, match=f"is torn: .*, which {second} continues, are missing"):
+        FakeFetch(source, tmp_path / "b").run()
+    source.logs = {first: source.logs[first]}
+    with pytest.raises(ServerError, match=r"is torn: .* it is the server's newest"):
+        FakeFetch(source, tmp_path / "c").run()
+
+
+def test_without_gtids_a_torn_log_is_not_passed(tmp_path: Path) -> None:
+    source = Source.of(case("mysql-9.7", "gtid_modes").folder)
+    names = sorted(source.logs)
+    torn = next(name for name in names if ANONYMOUS in types_of(source.logs[name]))
+    second = names[names.index(torn) + 1]
+    source.logs[torn] = without_end(source.logs[torn], 1)
+    source.tears.add(torn)
+    with pytest.raises(ServerError, match=f"nothing shows that {second} continues it"):
+        FakeFetch(source, tmp_path / "a").run()
 
 
 def test_another_server_is_refused(source: Source, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from binlog_kaitai.core.grammar import EventType, header_offset, masks
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, FramingError, ServerError
 from binlog_kaitai.live.packets import EventStream, State, checked_name
 from tests.corpus_files import Case, case, special_cases
-from tests.live.fake_source import END_OF_STREAM, Source, raw_stream, rotate, stream_of, wire
+from tests.live.fake_source import END_OF_STREAM, TORN, Source, raw_stream, rotate, stream_of, wire
 
 FLAGS_AT = 4 + header_offset("flags")
 
@@ -114,6 +114,7 @@ def test_what_is_wrong_on_the_wire() -> None:
         (wire([first, b"\0abc"]), FramingError, "cannot hold"),
         (wire([event]), FramingError, "does not begin with"),
         (wire([first, b"\xff\xd4\x04#HY000bogus data in log event"]), ServerError, "no event begins"),
+        (wire([TORN]), ServerError, "is torn"),
         (wire([first, b"\xff\x1d\x04#08S01Server shutdown"]), ConnectionLostError, "1053"),
         (wire([first, b"\x42"]), BinlogError, "not any of|valid"),
     ):

@@ -1,6 +1,6 @@
 """A pipeline that starts Spark, waits for a line on stdin, and runs until it is killed.
 
-python -m tests.servers.endless_pipeline SOURCE FOLDER
+python -m tests.servers.endless_pipeline SOURCE FOLDER [READERS OF A SNAPSHOT]
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from binlog_kaitai.spark.stream_options import spooled
 
 if __name__ == "__main__":
     spark = session("local[2]", ["spark.driver.memory=512m"], has_rows=False)
-    source, folder = sys.argv[1:]
+    source, folder, *readers = sys.argv[1:]
     paths, server = spooled((source,), f"{folder}/_pipeline/spool" if is_server(source) else None)
     following = Following(paths, max_bytes=1 << 18, split_size=1 << 16, server=server)
     print("ready", flush=True)
     sys.stdin.readline()
-    pipeline = Pipeline(Job(following, folder))
+    pipeline = Pipeline(Job(following, folder, snapshot_readers=int(readers[0]) if readers else 0))
     pipeline.start(spark, interval="0 seconds").awaitTermination()

@@ -86,8 +86,8 @@ def writing(server: Server) -> Iterator[None]:
     assert not failures
 
 
-def start(source: str, folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.servers.endless_pipeline", source, str(folder)]
+def start(source: str, folder: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.servers.endless_pipeline", source, str(folder), *options]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with words(folder).open("wb") as stderr:
         return subprocess.Popen(command, text=True, start_new_session=True, stderr=stderr, **pipes)

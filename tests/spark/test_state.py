@@ -82,6 +82,8 @@ def test_latest_of_a_frame(spark: SparkSession, keys: list[str]) -> None:
     early = latest(frame, keys, as_of=datetime(2026, 1, 1, 1, tzinfo=UTC))
     assert sorted(map(tuple, early.collect())) == [(1, "a"), (2, "b")]
     assert sorted(map(tuple, latest(frame, keys, as_of="0-1-7").collect())) == [(1, "c"), (3, "b")]
+    of_snapshot = frame.replace("insert", "snapshot", ["_change_type"])
+    assert sorted(map(tuple, latest(of_snapshot, keys).collect())) == [(1, "c"), (3, "b"), (4, "c")]
 
 
 @pytest.mark.thorough

@@ -1,0 +1,409 @@
+"""A snapshot: the contents of a server's tables at one position of its logs.
+
+1. ``FLUSH TABLES WITH READ LOCK`` stops all writes, so position, definitions and contents belong together.
+2. Each reader starts a transaction with a consistent snapshot; tables without transactions (MyISAM) are read.
+3. The lock is released. The readers read the other tables as they were, in ranges of the primary key.
+
+A table that is altered in the meantime ends the snapshot with an error of the server. Changes of a prepared
+XA transaction are in the log before the position, but not in the tables: no snapshot is taken then.
+
+The snapshot of a transaction ends with its connection, so ranges read before and after an interruption would
+be of different positions. A snapshot that is interrupted therefore begins again, in an empty folder; one that
+is complete is described by `snapshot.json`, and is never taken again.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.parquet.folder import folder_name
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.builders import plain_value
+from binlog_kaitai.columns.rows.sequences import sequences
+from binlog_kaitai.columns.views.change_meta import named, zeros
+from binlog_kaitai.columns.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import BinlogError, ServerError
+from binlog_kaitai.lake import TIMES
+from binlog_kaitai.lake.types import Dialect, with_names
+from binlog_kaitai.lake.write import Files
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.snapshot_values import quoted, schema_of, selected, value_of_text
+from binlog_kaitai.live.source import anyone
+from binlog_kaitai.live.state import replace_file
+from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.values.schema import Column, Schema
+
+RECORD = "snapshot.json"
+
+#: The change type of the rows of a snapshot.
+SNAPSHOT = "snapshot"
+
+#: Databases of the server itself.
+_SYSTEM = "'mysql', 'information_schema', 'performance_schema', 'sys'"
+
+#: Maximum number of rows in a batch, and of bytes, except for a single row.
+_BATCH_ROWS, _BATCH_BYTES = 8192, 16 << 20
+
+#: About how many rows are in a range of the primary key.
+_RANGE_ROWS = 1 << 18
+
+#: Seconds to wait for the lock, while which other sessions may have to wait, too.
+_LOCK_SECONDS = 30
+
+#: Half the seconds that a server may take to return the next row.
+_PATIENCE = 1800.0
+
+_INTEGERS = (ColumnType.tiny, ColumnType.short, ColumnType.int24, ColumnType.long, ColumnType.longlong)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A complete snapshot.
+
+    Attributes
+    ----------
+    log, position
+        Where the log continues it.
+    files : dict of str to int
+        Paths relative to the folder, with row counts.
+    keys : dict of str to list of str
+        The primary keys of the tables that have rows.
+    ddl : str
+        The definitions of the tables.
+    """
+
+    log: str
+    position: int
+    ddl: str
+    files: dict[str, int] = field(default_factory=dict)
+    keys: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, folder: Path) -> Snapshot | None:
+        """The snapshot in a folder; None if it is not complete."""
+        path = folder / RECORD
+        return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+
+    def piece(self, folder: Path) -> dict[str, Any]:
+        """The snapshot as a piece of a lake's batch, see `Lake.commit`."""
+        return {
+            "staging": str(folder),
+            "files": dict(self.files),
+            "keys": self.keys,
+            "incomplete": {},
+            "table_effects": [],
+            "source": {"file": self.log, "start": self.position, "end": self.position},
+        }
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A part of a table: all rows, or those that a condition selects."""
+
+    schema: Schema
+    condition: str = ""
+
+    @property
+    def query(self) -> str:
+        columns = ", ".join(map(selected, self.schema.columns))
+        table = quoted(self.schema.schema_name, self.schema.table_name)
+        return f"SELECT {columns} FROM {table}{self.condition}"
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of the server, and roughly how many rows it has."""
+
+    schema: Schema
+    is_transactional: bool
+    rows: int
+
+
+def take_snapshot(
+    url: str,
+    folder: Path,
+    *,
+    tables: TableSet,
+    dialect: Dialect,
+    zero_dates: str = "null",
+    readers: int = 2,
+) -> Snapshot:
+    """Write the contents of a server's tables to a folder, or return the complete snapshot there.
+
+    Parameters
+    ----------
+    tables
+        Only these; all if empty.
+    readers
+        The number of connections that read.
+
+    Raises
+    ------
+    ServerError
+        The server refuses, or a table was altered in the meantime. Nothing in the folder counts.
+    """
+    known = Snapshot.load(folder)
+    if known is not None:
+        return known
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    address = Address.parse(url)[0]
+    try:
+        found = _Taking(address, folder, tables, dialect, zero_dates, readers).run()
+    except ServerError as error:
+        raise error.at(file=address.name, position=None) from error.__cause__
+    for path in (folder, *folder.rglob("*")):
+        sync(path)
+    replace_file(folder / RECORD, json.dumps(asdict(found), indent=1) + "\n")
+    return found
+
+
+class _Taking:
+    """One attempt to take a snapshot."""
+
+    def __init__(
+        self,
+        address: Address,
+        folder: Path,
+        tables: TableSet,
+        dialect: Dialect,
+        zero_dates: str,
+        readers: int,
+    ) -> None:
+        self._address = address
+        self._wanted = tables
+        self._dialect = dialect
+        self._zero_dates = zero_dates
+        self._readers = readers
+        self._files = Files(folder, dialect)
+        self._counts: dict[tuple[str, str], int] = {}
+        self._keys: dict[str, list[str]] = {}
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+        self._log, self._position, self._server_id = "", 0, 0
+        self._time = datetime.now(UTC)
+
+    def run(self) -> Snapshot:
+        try:
+            with ExitStack() as stack:
+                sessions = [stack.enter_context(self._session()) for _ in range(self._readers + 1)]
+                locking, *reading = sessions
+                ddl, ranges = self._lock_and_list(locking, reading)
+                self._read_in_parallel(reading, ranges)
+        finally:
+            self._files.close()
+        return Snapshot(self._log, self._position, ddl, self._files.rows, self._keys)
+
+    def _session(self) -> Session:
+        session = Session(self._address, anyone(), heartbeat=_PATIENCE)
+        session.run("SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 3600")
+        session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        return session
+
+    # -- under the lock
+
+    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[_Range]]:
+        """The definitions of all tables, and what is left to read; tables without transactions are read."""
+        locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
+        locking.ask("FLUSH TABLES WITH READ LOCK", "a snapshot (RELOAD)")
+        try:
+            self._check_prepared(locking)
+            self._log, self._position = locking.newest_position()
+            self._server_id = locking.server.server_id
+            ((moment,),) = locking.ask("SELECT UTC_TIMESTAMP(6)")
+            self._time = moment.replace(tzinfo=UTC)
+            for session in reading:
+                session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            tables, ddl = self._tables(locking)
+            for one in tables:
+                if not one.is_transactional:
+                    for batch in self._batches(locking, _Range(one.schema)):
+                        self._write(one.schema, batch)
+        finally:
+            locking.run("UNLOCK TABLES")
+        return ddl, [part for one in tables if one.is_transactional for part in _ranges(reading[0], one)]
+
+    def _check_prepared(self, session: Session) -> None:
+        if prepared := session.ask("XA RECOVER", "a snapshot (XA_RECOVER_ADMIN)"):
+            reason = (
+                f"{len(prepared)} XA transactions are prepared, so that the tables lack changes that the "
+            )
+            raise ServerError(reason + "log has; commit them or roll them back, and run this again")
+
+    def _tables(self, session: Session) -> tuple[list[_Table], str]:
+        engines = dict(session.ask("SELECT engine, transactions FROM information_schema.engines"))
+        listed = session.ask(
+            "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
+            "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
+            f"AND table_schema NOT IN ({_SYSTEM}) ORDER BY 1, 2"
+        )
+        chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
+        statements = []
+        for schema_name, name, *_ in chosen:
+            ((_, statement),) = session.ask(
+                f"SHOW CREATE TABLE {quoted(schema_name, name)}", "a snapshot (SELECT)"
+            )
+            statements.append(f"USE {quoted(schema_name)};\n{statement};\n")
+        ddl = "\n".join(statements)
+        definitions = Definitions("file")
+        definitions.load(ddl)
+        found = []
+        for schema_name, name, engine, rows in chosen:
+            known = definitions.of(schema_name, name)
+            if known is None:
+                raise ServerError(f"the definition of {schema_name}.{name} cannot be read")
+            schema = schema_of(known, is_mariadb=session.server.is_mariadb)
+            found.append(_Table(schema, engines.get(engine) == "YES", int(rows or 0)))
+        return found, ddl
+
+    # -- after it
+
+    def _read_in_parallel(self, sessions: list[Session], ranges: list[_Range]) -> None:
+        todo: queue.SimpleQueue[_Range] = queue.SimpleQueue()
+        for one in ranges:
+            todo.put(one)
+        done: queue.Queue[tuple[Schema, list[Any]] | None] = queue.Queue(maxsize=2 * len(sessions))
+
+        def read(session: Session) -> None:
+            try:
+                while not self._stop.is_set():
+                    part = todo.get_nowait()
+                    for batch in self._batches(session, part):
+                        done.put((part.schema, batch))
+                        if self._stop.is_set():
+                            return
+            except queue.Empty:
+                pass
+            except BaseException as error:
+                self._fail(error, sessions)
+            finally:
+                done.put(None)
+
+        threads = [threading.Thread(target=read, args=(one,), daemon=True) for one in sessions]
+        for thread in threads:
+            thread.start()
+        left = len(threads)
+        while left:
+            if (item := done.get()) is None:
+                left -= 1
+            elif self._error is None:
+                try:
+                    self._write(*item)
+                except BaseException as error:
+                    self._fail(error, sessions)
+        if self._error is not None:
+            raise self._error
+
+    def _fail(self, error: BaseException, sessions: list[Session]) -> None:
+        """Record the first error, and end all readers: closed connections do not send the rest of a table."""
+        self._error = self._error or error
+        self._stop.set()
+        for session in sessions:
+            session.close()
+
+    def _batches(self, session: Session, part: _Range) -> Iterator[list[Any]]:
+        """The rows of a range, as Arrow arrays for the columns of its table."""
+        columns = part.schema.columns
+        kinds = [arrow_type(column, self._zero_dates) for column in columns]
+        for rows in _in_batches(session.stream(part.query, "a snapshot (SELECT)")):
+            yield [
+                self._array(part.schema, column, kind, values)
+                for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
+            ]
+
+    def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: tuple[Any, ...]) -> pa.Array:
+        try:
+            found = [
+                plain_value(value_of_text(one, column), column, kind, self._zero_dates) for one in values
+            ]
+            return pa.array(found, kind)
+        except (BinlogError, ValueError, TypeError, ArithmeticError) as error:
+            raise ServerError(f"{schema.full_name}, column {column.name}: {error}") from error
+
+    def _write(self, schema: Schema, arrays: list[Any]) -> None:
+        key = schema.schema_name, schema.table_name
+        first, count = self._counts.get(key, 0), len(arrays[0])
+        self._counts[key] = first + count
+        folder, taken = folder_name(key), self._dialect.taken
+        own = own_columns(schema)
+        self._keys[folder] = [untaken_name(name, taken) for name, one in own.items() if one.is_primary_key]
+        meta = self._meta(first, count)
+        columns = [*meta.values(), *(arrays[one.index] for one in own.values())]
+        fields = [*META_FIELDS, *(pa.field(name, arrays[one.index].type) for name, one in own.items())]
+        batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+        names = {one: untaken_name(one, taken) for one in batch.schema.names}
+        self._files.write(f"changes/{folder}", with_names(batch, names), TIMES["changes"])
+
+    def _meta(self, first: int, count: int) -> dict[str, Any]:
+        """The columns before those of the table: the rows come at the position, before all of the log."""
+
+        def repeated(text: str | None) -> Any:
+            return named(zeros(count) - (text is None), pa.array([text or ""], pa.string()))
+
+        numbers = np.arange(first, first + count, dtype=np.int64)
+        place = np.array([self._position], dtype=np.int64)
+        limits = np.array([0, count], dtype=np.int64)
+        sequence = sequences(
+            np.zeros(1, np.int64), self._log, place, limits, numbers, np.ones(count, np.bool_)
+        )
+        by_name: dict[str, Callable[[pa.DataType], Any]] = {
+            CHANGE_TYPE: lambda kind: repeated(SNAPSHOT),
+            "_commit_timestamp": lambda kind: pa.array([self._time] * count, kind),
+            "_file": lambda kind: repeated(self._log),
+            "_position": lambda kind: pa.array(np.full(count, self._position), kind),
+            "_row": lambda kind: pa.array(numbers, kind),
+            "_gtid": lambda kind: repeated(None),
+            "_server_id": lambda kind: pa.array(np.full(count, self._server_id), kind),
+            "_timestamp": lambda kind: pa.array([self._time] * count, kind),
+            "_sequence": lambda kind: sequence,
+        }
+        return {one.name: by_name[one.name](one.type) for one in META_FIELDS}
+
+
+def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows in lists of limited length and size."""
+    found: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        found.append(row)
+        size += sum(len(value) for value in row if value is not None)
+        if len(found) == _BATCH_ROWS or size >= _BATCH_BYTES:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found
+
+
+def _ranges(session: Session, table: _Table) -> Iterator[_Range]:
+    """A large table with an integer as its primary key in ranges of it; another one as a whole."""
+    schema, key = table.schema, [table.schema.columns[at] for at in table.schema.primary_key]
+    parts = table.rows // _RANGE_ROWS
+    if parts < 2 or len(key) != 1 or key[0].type not in _INTEGERS:
+        yield _Range(schema)
+        return
+    name = quoted(key[0].name)
+    query = f"SELECT MIN({name}), MAX({name}) FROM {quoted(schema.schema_name, schema.table_name)}"
+    ((least, most),) = session.ask(query)
+    if least is None:
+        return
+    bounds = [least + (most + 1 - least) * at // parts for at in range(parts + 1)]
+    for begin, end in pairwise(bounds):
+        if begin < end:
+            yield _Range(schema, f" WHERE {name} >= {begin} AND {name} < {end}")

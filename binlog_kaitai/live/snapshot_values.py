@@ -1,0 +1,195 @@
+"""Values of a server's tables as queries return them, converted to those that the log's row images have.
+
+Queries avoid the conversions that servers apply to results: FLOAT is rounded to six digits, text is converted
+between character sets. So strings are requested as bytes and decoded like those of a log, ENUM and SET as
+numbers, and FLOAT as DOUBLE.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.ddl.match import decimal_digits
+from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
+from binlog_kaitai.errors import ServerError
+from binlog_kaitai.values import Value
+from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.schema import Column, NameSource, Schema
+from binlog_kaitai.values.strings import enum_of, set_of
+from binlog_kaitai.values.temporal import ZeroDate
+from binlog_kaitai.values.types import TEXTUAL
+
+#: The type of a column in the log, by its SQL type.
+_LOGGED = {
+    "tinyint": ColumnType.tiny, "smallint": ColumnType.short, "mediumint": ColumnType.int24,
+    "int": ColumnType.long, "bigint": ColumnType.longlong, "decimal": ColumnType.newdecimal,
+    "float": ColumnType.float, "double": ColumnType.double, "bit": ColumnType.bit, "year": ColumnType.year,
+    "date": ColumnType.date, "time": ColumnType.time2, "datetime": ColumnType.datetime2,
+    "timestamp": ColumnType.timestamp2, "enum": ColumnType.enum, "set": ColumnType.set,
+    "char": ColumnType.string, "binary": ColumnType.string, "uuid": ColumnType.string,
+    "inet4": ColumnType.string, "inet6": ColumnType.string, "varchar": ColumnType.varchar,
+    "varbinary": ColumnType.varchar, "json": ColumnType.json, "vector": ColumnType.vector,
+}  # fmt: skip
+_LOGGED |= {
+    size + kind: ColumnType.blob for size in ("", "tiny", "medium", "long") for kind in ("text", "blob")
+}
+_SHAPES = "geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection"
+_LOGGED |= dict.fromkeys(_SHAPES.split(), ColumnType.geometry)
+
+#: What to select of a column, by its type in the log; the column itself for all other types.
+_SELECTED = {
+    ColumnType.float: "{} * 1e0",
+    ColumnType.double: "{} * 1e0",
+    ColumnType.year: "{} + 0",
+    ColumnType.enum: "CAST({} AS UNSIGNED)",
+    ColumnType.set: "CAST({} AS UNSIGNED)",
+    ColumnType.string: "CAST({} AS BINARY)",
+    ColumnType.varchar: "CAST({} AS BINARY)",
+    ColumnType.blob: "CAST({} AS BINARY)",
+    ColumnType.vector: "HEX({})",
+}
+
+_TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
+_FLOAT_SIZE = 4
+
+
+def schema_of(table: TableDefinition, *, is_mariadb: bool) -> Schema:
+    """The schema of a table as its table maps and its definition together would give it.
+
+    Raises
+    ------
+    ServerError
+        The type of a column is unknown.
+    """
+    columns = tuple(_column(table, index, is_mariadb=is_mariadb) for index in range(len(table.columns)))
+    key = table.primary_key
+    return Schema(table.schema_name, table.table_name, columns, key, NameSource.DEFINITION, True)
+
+
+def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
+    known = table.columns[index]
+    kind = _LOGGED.get(known.base_type)
+    if kind is None:
+        name = f"{table.schema_name}.{table.table_name}.{known.name}"
+        raise ServerError(f"{name} has the type {known.type_name}, which a snapshot cannot read")
+    if is_mariadb and kind == ColumnType.vector:
+        kind = ColumnType.varchar
+    precision, scale = decimal_digits(known.arguments) if kind == ColumnType.newdecimal else (None, None)
+    has_length = kind in (ColumnType.string, ColumnType.bit) and known.arguments
+    has_fraction = kind in (ColumnType.time2, ColumnType.datetime2, ColumnType.timestamp2) and known.arguments
+    is_bytes = kind in (ColumnType.string, ColumnType.varchar, ColumnType.blob) and known.charset is None
+    return Column(
+        index=index,
+        name=known.name,
+        is_named=True,
+        type=kind,
+        length=int(known.arguments[0]) if has_length else 0,
+        length_size=0,
+        max_length=None,
+        precision=precision,
+        scale=scale,
+        fractional_digits=int(known.arguments[0]) if has_fraction else 0,
+        bits=None,
+        element_type=None,
+        is_unsigned=known.is_unsigned,
+        is_nullable=known.is_nullable,
+        collation_id=None,
+        charset=BINARY if is_bytes and _is_bytes(known) else known.charset,
+        members=known.members,
+        is_primary_key=known.is_primary_key,
+        is_visible=known.is_visible,
+        geometry_type=None,
+        vector_dimensions=None,
+        type_name=known.type_name,
+        is_generated=known.is_generated,
+        is_row_period=known.is_row_period,
+    )
+
+
+def _is_bytes(known: ColumnDefinition) -> bool:
+    return known.base_type.endswith(("blob", "binary")) or known.base_type in (*TEXTUAL, "vector")
+
+
+def selected(column: Column) -> str:
+    """The expression that selects a column so that `value_of_text` can convert it."""
+    name = quoted(column.name)
+    if _is_textual(column):
+        return f"CAST({name} AS CHAR)"
+    return _SELECTED.get(ColumnType(column.type), "{}").format(name)
+
+
+def quoted(*names: str) -> str:
+    """A name, or a qualified one, as an SQL identifier."""
+    return ".".join("`" + name.replace("`", "``") + "`" for name in names)
+
+
+def _is_textual(column: Column) -> bool:
+    return (column.type_name or "").lower() in TEXTUAL
+
+
+def value_of_text(text: Any, column: Column) -> Value:
+    """The value that the event reader returns, from the text or the bytes that the server sent."""
+    if text is None or _is_textual(column):
+        return text  # type: ignore[no-any-return]
+    match column.type:
+        case ColumnType.newdecimal:
+            return Decimal(text)
+        case ColumnType.float | ColumnType.double:
+            return float(text)
+        case ColumnType.bit:
+            return int.from_bytes(text, "big")
+        case ColumnType.date:
+            return _date(text)
+        case ColumnType.datetime2:
+            return _moment(text)
+        case ColumnType.timestamp2:
+            found = _moment(text)
+            return found.replace(tzinfo=UTC) if isinstance(found, datetime) else found
+        case ColumnType.time2:
+            return _time(text)
+        case ColumnType.string | ColumnType.varchar | ColumnType.blob:
+            return decode(text, column.charset)
+        case ColumnType.enum:
+            return enum_of(SimpleNamespace(value=int(text)), column)
+        case ColumnType.set:
+            return set_of(SimpleNamespace(value=int(text)), column)
+        case ColumnType.vector:
+            data = bytes.fromhex(text)
+            return list(struct.unpack(f"<{len(data) // _FLOAT_SIZE}f", data))
+        case ColumnType.json | ColumnType.geometry:
+            return text  # type: ignore[no-any-return]
+    return int(text)
+
+
+def _date(text: str) -> date | ZeroDate:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return ZeroDate(text)
+
+
+def _moment(text: str) -> datetime | ZeroDate:
+    clock, _, fraction = text.partition(".")
+    try:
+        found = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return ZeroDate(text)
+    return found.replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
+
+
+def _time(text: str) -> timedelta:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise ServerError(f"the server sent {text!r} as a TIME")
+    sign, hours, minutes, seconds, fraction = found.groups()
+    microseconds = int((fraction or "").ljust(6, "0"))
+    length = timedelta(
+        hours=int(hours), minutes=int(minutes), seconds=int(seconds), microseconds=microseconds
+    )
+    return -length if sign else length

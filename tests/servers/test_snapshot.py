@@ -1,0 +1,292 @@
+"""Snapshots of running servers, and lakes that begin with one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from binlog_kaitai.columns.views.change_schemas import META_FIELDS
+from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.errors import ServerError
+from binlog_kaitai.lake.types import SPARK
+from binlog_kaitai.lake.write import write_lake
+from binlog_kaitai.live import snapshot as snapshots
+from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.snapshot import Snapshot, take_snapshot
+from binlog_kaitai.sources.source import Source
+from tests.servers.conftest import StartServer
+from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, wait_for
+from tests.servers.fetching import url as fetching_url
+from tests.servers.random_tables import changes
+from tests.servers.test_exactly_once import (
+    TABLES,
+    check_tables,
+    kill,
+    newest,
+    run_to_end,
+    start,
+    words,
+    writing,
+)
+from tools.corpus.recorder import reset_statement
+from tools.servers import Server
+
+pytestmark = pytest.mark.server
+
+META = {field.name for field in META_FIELDS} | {"log_date"}
+
+
+def url(server: Server) -> str:
+    return f"mysql://root:@127.0.0.1:{server.port}/?ssl-mode=DISABLED"
+
+
+def run(server: Server, lines: list[str]) -> None:
+    connection = server.connect()
+    cursor = connection.cursor()
+    cursor.execute(
+        "SET SESSION sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+05:30', binlog_format = 'ROW'"
+    )
+    for line in lines:
+        cursor.execute(line)
+    connection.close()
+
+
+def empty(server: Server, *databases: str) -> None:
+    for name in (*databases, "f"):
+        server.execute(f"DROP DATABASE IF EXISTS {name}")
+    server.execute(reset_statement(server))
+    for name in databases:
+        server.execute(f"CREATE DATABASE {name}")
+
+
+#: Types and values that random tables do not have.
+SPECIAL = [
+    "CREATE TABLE r.plain (id INT UNSIGNED ZEROFILL PRIMARY KEY, v VARCHAR(9)) ENGINE=MyISAM",
+    "INSERT INTO r.plain VALUES (1, 'x'), (20, NULL), (300, '')",
+    "CREATE TABLE r.odd (`a``b` BIGINT UNSIGNED ZEROFILL, `_row` DOUBLE, `Ü` FLOAT, d DECIMAL(65,30), "
+    "b VARCHAR(20) CHARACTER SET ascii, z DATE, t TIMESTAMP(6) NULL)",
+    "INSERT INTO r.odd VALUES (18446744073709551615, -0e0, 16777217, 1e-30, 'a  ', '0000-00-00', NULL), "
+    "(0, 1e308, 3.4028234e38, -99999, '\\0', '2020-02-31', '1970-01-01 05:30:01.000001'), "
+    "(7, 0.1, 0.1, NULL, 'é', NULL, '2038-01-19 03:14:07.999999')",
+    "CREATE TABLE r.nothing (id INT PRIMARY KEY)",
+    "CREATE TABLE r.`dotted.name` (id INT, e ENUM('', 'a', 'ß') CHARACTER SET latin1, PRIMARY KEY (id))",
+    "INSERT IGNORE INTO r.`dotted.name` VALUES (1, ''), (2, 'ß'), (3, 'none such')",
+]
+
+
+def rows_in(folder: Path) -> tuple[dict[str, Any], Counter[str]]:
+    """The columns of a table's own in the files of a folder, and its rows."""
+    kinds: dict[str, Any] = {}
+    rows: Counter[str] = Counter()
+    for path in folder.rglob("*.parquet"):
+        table = pq.ParquetFile(path).read()
+        own = table.select([name for at, name in enumerate(table.schema.names) if at > 8])
+        kinds.update({field.name: field.type for field in own.schema})
+        rows.update(repr(list(row.items())) for row in own.to_pylist())
+    return kinds, rows
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8", "mariadb-10.11", "mysql-5.6"])
+@pytest.mark.parametrize("zero_dates", ["null", "text"])
+def test_values_are_those_of_the_log(
+    name: str, zero_dates: str, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables of all types, as a snapshot has them and as the log has their rows."""
+    server = start_server(name)
+    empty(server, "r")
+    monkeypatch.setattr(snapshots, "_BATCH_ROWS", 5)
+    run(server, [*changes(name, 7, 16)[0], *SPECIAL])
+    found = take_snapshot(
+        url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK, zero_dates=zero_dates
+    )
+    assert found == Snapshot.load(tmp_path / "a")
+    log = server.data / logs_in(server.data)[-1]
+    assert (found.log, found.position) == (log.name, log.stat().st_size)
+    write_lake(Source.of_path(str(log)), tmp_path / "b", views=["changes"], zero_dates=zero_dates)
+    tables = sorted(path.name for path in (tmp_path / "b" / "changes").iterdir())
+    assert sorted(path.name for path in (tmp_path / "a" / "changes").iterdir()) == tables
+    assert len(tables) == 19
+    for table in tables:
+        mine, theirs = (rows_in(tmp_path / one / "changes" / table) for one in "ab")
+        assert mine[0] == theirs[0], table
+        assert mine[1] == theirs[1], table
+    assert sum(found.files.values()) == sum(
+        sum(rows_in(tmp_path / "b" / "changes" / table)[1].values()) for table in tables
+    )
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_large_tables_are_read_in_ranges(
+    name: str, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start_server(name)
+    empty(server, "r")
+    server.execute("CREATE TABLE r.a (id BIGINT PRIMARY KEY, v INT)")
+    keys = [-(2**63), -5, 0, 1, 2, 3, 500, 2**40, 2**63 - 1, *range(10_000, 10_100)]
+    server.execute(f"INSERT INTO r.a VALUES {', '.join(f'({key}, 1)' for key in keys)}")
+    server.execute("ANALYZE TABLE r.a")
+    monkeypatch.setattr(snapshots, "_RANGE_ROWS", 20)
+    queries: list[str] = []
+    stream = Session.stream
+
+    def counted(session: Session, query: str, what: str = "") -> Any:
+        queries.append(query)
+        return stream(session, query, what)
+
+    monkeypatch.setattr(Session, "stream", counted)
+    found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), dialect=SPARK, readers=3)
+    table = pq.read_table(tmp_path / "changes" / "r.a")
+    assert len(queries) == 5
+    assert sorted(table["id"].to_pylist()) == sorted(keys)
+    assert sorted(table["_row"].to_pylist()) == list(range(len(keys)))
+    assert len(set(table["_sequence"].to_pylist())) == len(keys)
+    assert set(table["_change_type"].to_pylist()) == {"snapshot"}
+    assert found.keys == {"r.a": ["id"]}
+
+
+def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = start_server("mysql-9.7")
+    empty(server, "r")
+    server.execute("CREATE TABLE r.a (id INT PRIMARY KEY)")
+    server.execute("INSERT INTO r.a VALUES (1), (2)")
+    server.execute("CREATE USER IF NOT EXISTS nobody@'127.0.0.1' IDENTIFIED BY ''")
+
+    def refused(source: str, words: str) -> None:
+        with pytest.raises(ServerError, match=words):
+            take_snapshot(source, tmp_path / "a", tables=TableSet.of([]), dialect=SPARK)
+        assert Snapshot.load(tmp_path / "a") is None
+
+    refused(url(server).replace("root", "nobody"), r"a snapshot \(RELOAD\) requires a privilege")
+    run(server, ["XA START 'x'", "INSERT INTO r.a VALUES (3)", "XA END 'x'", "XA PREPARE 'x'"])
+    refused(url(server), "1 XA transactions are prepared")
+    server.execute("XA COMMIT 'x'")
+    read = snapshots._Taking._read_in_parallel
+
+    def altered_before(*given: Any) -> None:
+        server.execute("ALTER TABLE r.a ADD COLUMN n INT")
+        read(*given)
+
+    monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", altered_before)
+    refused(url(server), "definition has changed")
+    monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", read)
+    found = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK)
+    assert sum(found.files.values()) == 3
+
+
+def privileged(server: Server) -> str:
+    """The URL of a user with the privileges that a snapshot needs."""
+    prepare(server)
+    server.execute(f"GRANT SELECT, RELOAD, REPLICATION CLIENT ON *.* TO {USER}@'127.0.0.1'")
+    if server.spec.name == "mysql-9.7":
+        server.execute(f"GRANT XA_RECOVER_ADMIN ON *.* TO {USER}@'127.0.0.1'")
+    return fetching_url(server.port)
+
+
+def states(lake: Path) -> dict[str, Counter[str]]:
+    return {path.name: contents(path) for path in (lake / "state").iterdir() if any(path.glob("*.parquet"))}
+
+
+def contents(folder: Path) -> Counter[str]:
+    """The rows of a table, without the metadata of changes and without missing values."""
+    rows: Counter[str] = Counter()
+    for path in folder.rglob("*.parquet"):
+        for row in pq.ParquetFile(path).read().to_pylist():
+            own = {name: plain(one) for name, one in row.items() if name not in META}
+            rows[repr(sorted(own.items()))] += 1
+    return rows
+
+
+def plain(value: Any) -> Any:
+    """A value in the form that it has after Spark: times without zone, durations as microseconds, no -0."""
+    match value:
+        case float():
+            return value + 0.0
+        case datetime():
+            return value.replace(tzinfo=None)
+        case timedelta():
+            return value // timedelta(microseconds=1)
+        case Decimal() if value.as_tuple().exponent == 0:
+            return int(value)
+    return value
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_lake_that_begins_with_a_snapshot(
+    name: str, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a server writes: killed during the snapshot, after it, and later, the lake has its tables."""
+    server = start_server(name)
+    source = privileged(server)
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    empty(server, "r", "k")
+    before, after = changes(name, 8, 16)
+    run(server, [*before, *SPECIAL])
+    for table, columns in TABLES.items():
+        server.execute(f"CREATE TABLE k.{table} ({columns})")
+    server.execute("FLUSH BINARY LOGS")
+    ((newest_log,),) = [row[:1] for row in server.execute("SHOW BINARY LOGS")][-1:]
+    server.execute(f"PURGE BINARY LOGS TO '{newest_log}'")
+    lake = tmp_path / "lake"
+    record = lake / "_pipeline" / "snapshot" / "snapshot.json"
+    with writing(server):
+        moments: list[Callable[[], bool]] = [
+            lambda: record.parent.exists(),
+            lambda: record.exists(),
+            lambda: newest(lake, "commits") >= 1,
+        ]
+        for is_reached in moments:
+            process = start(source, lake, "3")
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            try:
+                wait_for(lambda: is_reached() or process.poll() is not None, "the pipeline", 300)  # noqa: B023
+                assert process.poll() is None, words(lake).read_text()[-3000:]
+            finally:
+                kill(process)
+            run(server, after[: len(after) // 3])
+            del after[: len(after) // 3]
+        run(server, after)
+    run_to_end(source, lake, "--snapshot", "--state")
+    check_tables(server, lake)
+    now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]), dialect=SPARK)
+    found = states(lake)
+    assert len(found) >= 19
+    for path in (tmp_path / "now" / "changes").iterdir():
+        assert found.pop(path.name, Counter()) == contents(path), path.name
+    assert not any(found.values())
+    assert now.position > 4
+
+
+@pytest.mark.spark
+def test_snapshot_of_an_idle_server(
+    start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first batch has the snapshot, though the logs have nothing after it; later runs go on."""
+    server = start_server("mariadb-11.8")
+    source, lake = privileged(server), tmp_path / "lake"
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    empty(server, "r")
+    run(
+        server,
+        ["CREATE TABLE r.a (id INT PRIMARY KEY, v TEXT)", "INSERT INTO r.a VALUES (1, 'one'), (2, 'two')"],
+    )
+    run_to_end(source, lake, "--snapshot", "--state")
+    assert states(lake) == {"r.a": rows_of({"id": 1, "v": "one"}, {"id": 2, "v": "two"})}
+    run(server, ["UPDATE r.a SET v = 'new' WHERE id = 2", "DELETE FROM r.a WHERE id = 1"])
+    run_to_end(source, lake, "--state")
+    assert states(lake) == {"r.a": rows_of({"id": 2, "v": "new"})}
+    run_to_end(source, lake, "--snapshot", "--state")
+    assert states(lake) == {"r.a": rows_of({"id": 2, "v": "new"})}
+
+
+def rows_of(*rows: dict[str, Any]) -> Counter[str]:
+    return Counter(repr(sorted(row.items())) for row in rows)
