@@ -1,4 +1,4 @@
-"""Searching a log for definitions skips repeated table maps, and finds the same definitions without skipping."""
+"""The search for definitions skips repeated table maps, and finds what it finds without skipping."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_rows_and_nulls_in_the_clients_text(monkeypatch: pytest.MonkeyPatch, siz
 
 def test_a_missing_toolchain_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason names the tool."""
-    monkeypatch.setattr(build.shutil, "which", lambda tool: None)
+    monkeypatch.setattr("tools.peers.build.shutil.which", lambda tool: None)
     with pytest.raises(UnavailableError, match="cargo not found"):
         list(build._rust())
 

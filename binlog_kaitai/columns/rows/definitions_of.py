@@ -25,7 +25,7 @@ from binlog_kaitai.sources.source import Source
 
 #: What an event means for definitions, see `find_defining`.
 _NOTHING, _MAP, _STATEMENT, _MAY_DEFINE, _PIECE = range(5)
-_ROLES = {
+_ROLES: dict[int, int] = {
     EventType.table_map_event: _MAP,
     EventType.query_event: _STATEMENT,
     EventType.query_compressed_event: _MAY_DEFINE,
@@ -72,7 +72,7 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
 
 
 def _defining(block: Block) -> Block:
-    """The events of a block that may change what its table maps mean, and those inside of which some may be."""
+    """The events of a block that may define a table, or contain events that may."""
     if block.is_special or (block.pieces is not None and block.pieces.is_open):
         return block
     events, recent = np.empty(len(block), dtype=np.int64), np.empty(_RECENT, dtype=np.int64)
