@@ -25,7 +25,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without bytecode, each process that the tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-seeded check fuzz generate docs vectors webide bench kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-seeded check fuzz generate docs vectors webide bench bench-peers kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -112,3 +112,6 @@ webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai We
 
 bench: kernels ## measure throughput on this machine and write the tables to docs/performance.md
 	$(BIN)/python -m tools.bench --write docs/performance.md
+
+bench-peers: kernels ## measure other programs on the same logs: Rust, Java, Go, the servers' clients; packages come from their registries
+	$(BIN)/python -m tools.peers --write docs/performance.md

@@ -27,6 +27,7 @@ TARGETS = {
     "check",
     "fuzz",
     "bench",
+    "bench-peers",
     "webide",
     "docs",
     "vectors",

@@ -8,9 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-#: The markers in a document that enclose the tables.
-BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
-
 #: A Python library, on which binlog2sql is based; binlog2sql is therefore slower.
 LIBRARY = "mysql-replication"
 
@@ -115,8 +112,8 @@ def spark_name(job: str, cores: int) -> str:
     return f"Spark local[{cores}], {SPARK_JOBS[job]}"
 
 
-def put_between(path: Path, text: str) -> None:
-    """Replace the text between the markers of a document.
+def put_between(path: Path, text: str, name: str = "bench") -> None:
+    """Replace the text between the markers of a document, `<!-- name: begin -->` and `<!-- name: end -->`.
 
     Raises
     ------
@@ -124,7 +121,8 @@ def put_between(path: Path, text: str) -> None:
         It has no markers.
     """
     whole = path.read_text()
-    begin, end = whole.find(BEGIN), whole.find(END)
+    first, last = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    begin, end = whole.find(first), whole.find(last)
     if not 0 <= begin < end:
-        raise ValueError(f"{path} has no {BEGIN} followed by {END}")
-    path.write_text(f"{whole[: begin + len(BEGIN)]}\n\n{text.rstrip()}\n\n{whole[end:]}")
+        raise ValueError(f"{path} has no {first} followed by {last}")
+    path.write_text(f"{whole[: begin + len(first)]}\n\n{text.rstrip()}\n\n{whole[end:]}")

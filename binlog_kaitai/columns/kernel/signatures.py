@@ -66,6 +66,9 @@ _TABLE = {
     "binlog_kaitai.columns.rows.counting": {
         "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",
     },
+    "binlog_kaitai.columns.rows.definitions_of": {
+        "find_defining": "u1[] i8[] i8[] u1[] u1[] u1[] i8 i8 u1[] i8[] i8[]* i8[]*",
+    },
     "binlog_kaitai.columns.rows.float_texts": {
         "put_floats": "f8[] b1[] f8 f8 b1 b1 u1[]* i8[]* b1[]*",
     },

@@ -1,0 +1,69 @@
+"""The search for definitions skips repeated table maps, and finds what it finds without skipping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.rows import definitions_of
+from binlog_kaitai.columns.rows.definitions_of import tables_of
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.sources.source import Source, resolve
+from tools.bench.make_log import shape_of, write
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+LOGS = [
+    *CORPUS.glob("m*/ddl/binlog.000001"),
+    *CORPUS.glob("m*/payloads/binlog.000001"),
+    *CORPUS.glob("m*/mixed/binlog.000001"),
+    *CORPUS.glob("m*/types_compressed/binlog.000001"),
+]
+
+
+def names(log: Path) -> list[str]:
+    """The tables of a log."""
+    found = {}
+    with log.open("rb") as stream:
+        for block in BlockReader.of_file(stream, str(log)):
+            for row in block.rows_of(EventType.table_map_event).tolist():
+                body = block.event(row).body
+                found[f"{body.schema_name}.{body.table_name}"] = 1
+    return list(found)
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: "-".join(log.parts[-3:-1]))
+def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With statements between equal table maps, several tables, and transaction payloads."""
+    sources = resolve(str(log))
+
+    def found(name: str) -> list[object]:
+        return [table.schema for table in tables_of(sources, name, None)]
+
+    tables = names(log)
+    skipping = [found(name) for name in tables]
+    monkeypatch.setattr(definitions_of, "_defining", lambda block: block)
+    assert skipping == [found(name) for name in tables]
+
+
+def test_repeated_table_maps_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thousands of transactions, each block keeps one table map."""
+    source = CORPUS / "mysql-9.7/types_metadata/binlog.000001"
+    log = tmp_path / "binlog.000001"
+    write(shape_of("", source, event_size=60), log, 1 << 20, chunk=1 << 18)
+    kept = []
+    defining = definitions_of._defining
+
+    def counted(block: Block) -> Block:
+        part = defining(block)
+        kept.append((part.counts.get(EventType.table_map_event, 0), len(part)))
+        return part
+
+    monkeypatch.setattr(definitions_of, "_defining", counted)
+    (name,) = names(log)
+    assert len(list(tables_of([Source.of_path(str(log))], name, None))) == 1
+    assert kept[-1][0] == 1
+    assert np.max([count for _, count in kept]) < 10

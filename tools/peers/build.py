@@ -1,0 +1,98 @@
+"""Builds the programs in `build/peers`, from copies of their sources, and finds the servers' clients.
+
+A program whose toolchain is missing, or whose build fails, is left out; the reason is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.bench.peers import clients
+
+ROOT = Path(__file__).parents[2]
+_SOURCES, _BUILT = Path(__file__).parent, ROOT / "build/peers"
+
+OWN = "`read_changes`, into Arrow"
+
+
+class Program(NamedTuple):
+    """A command to which the path of a log is added."""
+
+    name: str
+    command: tuple[str, ...]
+    is_client: bool = False  # prints rows as text instead of counts
+    passes: int = 0  # over the log in one process that measures each itself; the last one counts
+
+
+class UnavailableError(Exception):
+    """A program cannot be built here; the text says why."""
+
+
+def programs() -> Iterator[Program | str]:
+    """This package, then every other program; the reason in words in place of those that are missing."""
+    yield Program(OWN, (sys.executable, "-m", "tools.peers.own"))
+    for title, build in _BUILDS.items():
+        try:
+            yield from build()
+        except UnavailableError as error:
+            yield f"{title} is skipped: {error}"
+    found = clients(Path())
+    for name in ("mysqlbinlog -vv", "mariadb-binlog -vv"):
+        if name in found:
+            yield Program(f"`{name}`", tuple(found[name][:-1]), is_client=True)
+        else:
+            yield f"`{name}` is skipped: the client is not installed and cannot be downloaded"
+
+
+def _rust() -> Iterator[Program]:
+    folder = _copied("rust", "cargo")
+    # Both this package and a tuned program choose instructions for the machine.
+    _run("cargo", "build", "--release", "--quiet", cwd=folder, RUSTFLAGS="-C target-cpu=native")
+    peer = str(folder / "target/release/peer")
+    yield Program("Rust, tuned by hand on mysql_common", (peer, "tuned"))
+    yield Program("Rust, mysql_common, columns prepared per table map", (peer, "prepared"))
+    yield Program("Rust, mysql_common, its API", (peer, "api"))
+
+
+def _java() -> Iterator[Program]:
+    folder = _copied("java", "java", "javac", "mvn")
+    _run("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars", cwd=folder)
+    _run("javac", "-cp", "jars/*", "Peer.java", cwd=folder)
+    command = ("java", "-cp", f"{folder}/jars/*{os.pathsep}{folder}", "Peer")
+    yield Program("Java, mysql-binlog-connector, second pass, no CRC", command, passes=2)
+
+
+def _go() -> Iterator[Program]:
+    folder = _copied("go", "go")
+    _run("go", "mod", "tidy", "-e", cwd=folder)  # -e: without the tests of other modules
+    _run("go", "build", "-o", "peer", ".", cwd=folder)
+    yield Program("Go, go-mysql", (str(folder / "peer"),))
+
+
+_BUILDS: dict[str, Callable[[], Iterator[Program]]] = {
+    "Rust's mysql_common": _rust,
+    "Java's connector": _java,
+    "Go's go-mysql": _go,
+}
+
+
+def _copied(name: str, *tools: str) -> Path:
+    """A folder to build in, with the present sources; what was built there before is reused."""
+    if missing := [tool for tool in tools if shutil.which(tool) is None]:
+        raise UnavailableError(f"{', '.join(missing)} not found")
+    return Path(shutil.copytree(_SOURCES / name, _BUILT / name, dirs_exist_ok=True))
+
+
+def _run(*command: str, cwd: Path, **variables: str) -> None:
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise UnavailableError(f"`{' '.join(command[:2])}` failed: {''.join(last)}")

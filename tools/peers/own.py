@@ -1,0 +1,24 @@
+"""`read_changes` of a log's only table, as typed Arrow columns; prints its rows and NULLs as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from binlog_kaitai.columns.views.changes import read_changes
+from tools.bench.measure import first_table
+
+
+def main() -> None:
+    rows = nulls = 0
+    path = sys.argv[1]
+    for batch in read_changes(path, table=first_table(path)):
+        rows += batch.num_rows
+        for field, column in zip(batch.schema, batch.columns, strict=True):
+            if not field.name.startswith("_"):
+                nulls += column.null_count
+    print(json.dumps({"rows": rows, "nulls": nulls}))
+
+
+if __name__ == "__main__":
+    main()
