@@ -11,7 +11,7 @@ packets      the stream of packets → the bytes of one log after another
 state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
 packing      closed logs, compressed
-gap          explains what is lost when a server has purged logs
+gap          events that are missing, on the way or because a server has purged logs
 tear         logs that end within an event, and whether the next log continues them
 fetching     archive and server together: resume, reconnect, follow
 api          the function that programs, and the command line, call
@@ -20,6 +20,7 @@ metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs
 spool        an archive that queries share, and whose logs go once they have been read
 snapshot     the contents of tables at one position of the logs
+table_ranges  tables in parts, as queries of a snapshot
 snapshot_values  values that queries return, as those of the log
 direct       a spool in a temporary directory, for one reader
 ===========  ==================================================================

@@ -7,6 +7,7 @@ MySQL says "source" and "replica" since 8.0.26.
 
 from __future__ import annotations
 
+import random
 import re
 
 from binlog_kaitai.errors import ConnectionLostError, ServerError
@@ -21,6 +22,9 @@ _BUSY = (1040, 1053, 1078, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1205, 1226,
 #: Client errors: no connection, or connection lost.
 _LOST = (2002, 2003, 2005, 2006, 2012, 2013, 2055)
 _PASSING = frozenset((*_BUSY, *_LOST))
+
+#: Seconds between attempts: the first ones, and the maximum.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
 #: What was requested when the connection was opened.
 LOGIN = "the login"
@@ -116,3 +120,9 @@ def with_cause(cause: str, reason: str) -> ServerError:
     error = ServerError(reason)
     error.cause = cause
     return error
+
+
+def pause_after(failures: int) -> float:
+    """Seconds before the next attempt: increasing, and different for each client of a server."""
+    longer = _FIRST_PAUSE * 2.0 ** min(failures - 1, 10)
+    return min(longer, _LONGEST_PAUSE) * random.uniform(0.75, 1.25)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -11,23 +10,19 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.checksums import check, error_at
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
-from binlog_kaitai.core.grammar import POSITION_MASK
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import (
     BinlogError,
     ConnectionLostError,
     DamagedError,
-    FramingError,
     ServerError,
     UsageError,
 )
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.gap import explain_gap
+from binlog_kaitai.live.causes import pause_after
+from binlog_kaitai.live.gap import check_received, explain_gap
 from binlog_kaitai.live.lag import Lag
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import EventStream, State, checked_name
@@ -44,9 +39,6 @@ EARLIEST, LATEST = "earliest", "latest"
 
 #: Bytes written, and seconds, after which they are synced to disk.
 _SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
-
-#: Seconds between attempts: the first ones, and the maximum.
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
 #: Without following, the number of consecutive attempts without a new byte.
 TRIES = 8
@@ -329,7 +321,10 @@ class Fetch:
             if stream.description:
                 archive.check_description(stream.description)
                 stream.description = b""
-            self._check(block, archive.context.has_exact_positions)
+            check_received(block, has_exact_positions=archive.context.has_exact_positions)
+            if not block.is_special:
+                newest = block.fixed_header(len(block) - 1).timestamp
+                self._metrics.values["last_event_timestamp_seconds"] = newest
             archive.write(block)
             if self._lag is not None:
                 self._lag.take(block)
@@ -338,21 +333,6 @@ class Fetch:
                 self._show(is_caught_up=False)
             if self._stop.is_set():
                 return
-
-    def _check(self, block: Block, has_exact_positions: bool) -> None:
-        """Reject events that were damaged on the network or on the server."""
-        states = check(block)
-        if (states == BAD).any():
-            raise error_at(block, int((states == BAD).argmax()))
-        if block.is_special:
-            return
-        last = block.fixed_header(len(block) - 1)
-        self._metrics.values["last_event_timestamp_seconds"] = last.timestamp
-        end = int(block.end_positions[-1])
-        if has_exact_positions and last.next_position and last.next_position != end & POSITION_MASK:
-            reason = f"events are missing before this one, which ends at {end}; its header says "
-            reason += str(last.next_position)
-            raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
 
     def _rest(self, session: Session, stream: EventStream) -> None:
         """Nothing more has arrived: sync to disk, and wait."""
@@ -411,9 +391,3 @@ class Fetch:
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place
         return {"log": place.name, "position": place.position} if place else {}
-
-
-def pause_after(failures: int) -> float:
-    """Seconds before the next attempt: increasing, and different for each client of a server."""
-    longer = _FIRST_PAUSE * 2.0 ** min(failures - 1, 10)
-    return min(longer, _LONGEST_PAUSE) * random.uniform(0.75, 1.25)

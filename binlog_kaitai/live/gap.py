@@ -1,16 +1,41 @@
-"""Explains what is lost between an archive and a server that has purged logs."""
+"""Events that are missing: lost on the way, or because a server has purged its logs."""
 
 from __future__ import annotations
 
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.checksums import check, error_at
 from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.core.grammar import POSITION_MASK
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.errors import reading
+from binlog_kaitai.errors import FramingError, reading
 from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.session import Session
+
+
+def check_received(block: Block, *, has_exact_positions: bool) -> None:
+    """Reject events that were damaged or lost on the network or on the server.
+
+    Raises
+    ------
+    ChecksumError, FramingError
+        An event is damaged; events before the last one are missing.
+    """
+    states = check(block)
+    if (states == BAD).any():
+        raise error_at(block, int((states == BAD).argmax()))
+    if block.is_special:
+        return
+    last, end = block.fixed_header(len(block) - 1), int(block.end_positions[-1])
+    if has_exact_positions and last.next_position and last.next_position != end & POSITION_MASK:
+        reason = (
+            f"events are missing before this one, which ends at {end}; its header says {last.next_position}"
+        )
+        raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
 
 
 def explain_gap(cause: str, session: Session, archive: Archive) -> str:

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,6 @@ from binlog_kaitai.columns.rows.builders import plain_value
 from binlog_kaitai.columns.rows.sequences import sequences
 from binlog_kaitai.columns.views.change_meta import named, zeros
 from binlog_kaitai.columns.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ServerError
@@ -44,9 +42,10 @@ from binlog_kaitai.lake.types import Dialect, with_names
 from binlog_kaitai.lake.write import Files
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.snapshot_values import quoted, schema_of, selected, value_of_text
+from binlog_kaitai.live.snapshot_values import quoted, schema_of, value_of_text
 from binlog_kaitai.live.source import anyone
 from binlog_kaitai.live.state import replace_file
+from binlog_kaitai.live.table_ranges import Range, Table, ranges
 from binlog_kaitai.sources.disk import sync
 from binlog_kaitai.values.schema import Column, Schema
 
@@ -61,16 +60,11 @@ _SYSTEM = "'mysql', 'information_schema', 'performance_schema', 'sys'"
 #: Maximum number of rows in a batch, and of bytes, except for a single row.
 _BATCH_ROWS, _BATCH_BYTES = 8192, 16 << 20
 
-#: About how many rows are in a range of the primary key.
-_RANGE_ROWS = 1 << 18
-
 #: Seconds to wait for the lock, while which other sessions may have to wait, too.
 _LOCK_SECONDS = 30
 
 #: Half the seconds that a server may take to return the next row.
 _PATIENCE = 1800.0
-
-_INTEGERS = (ColumnType.tiny, ColumnType.short, ColumnType.int24, ColumnType.long, ColumnType.longlong)
 
 
 @dataclass(frozen=True)
@@ -111,29 +105,6 @@ class Snapshot:
             "table_effects": [],
             "source": {"file": self.log, "start": self.position, "end": self.position},
         }
-
-
-@dataclass(frozen=True)
-class _Range:
-    """A part of a table: all rows, or those that a condition selects."""
-
-    schema: Schema
-    condition: str = ""
-
-    @property
-    def query(self) -> str:
-        columns = ", ".join(map(selected, self.schema.columns))
-        table = quoted(self.schema.schema_name, self.schema.table_name)
-        return f"SELECT {columns} FROM {table}{self.condition}"
-
-
-@dataclass(frozen=True)
-class _Table:
-    """A table of the server, and roughly how many rows it has."""
-
-    schema: Schema
-    is_transactional: bool
-    rows: int
 
 
 def take_snapshot(
@@ -205,8 +176,8 @@ class _Taking:
             with ExitStack() as stack:
                 sessions = [stack.enter_context(self._session()) for _ in range(self._readers + 1)]
                 locking, *reading = sessions
-                ddl, ranges = self._lock_and_list(locking, reading)
-                self._read_in_parallel(reading, ranges)
+                ddl, parts = self._lock_and_list(locking, reading)
+                self._read_in_parallel(reading, parts)
         finally:
             self._files.close()
         return Snapshot(self._log, self._position, ddl, self._files.rows, self._keys)
@@ -219,7 +190,7 @@ class _Taking:
 
     # -- under the lock
 
-    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[_Range]]:
+    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[Range]]:
         """The definitions of all tables, and what is left to read; tables without transactions are read."""
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
         locking.ask("FLUSH TABLES WITH READ LOCK", "a snapshot (RELOAD)")
@@ -234,11 +205,11 @@ class _Taking:
             tables, ddl = self._tables(locking)
             for one in tables:
                 if not one.is_transactional:
-                    for batch in self._batches(locking, _Range(one.schema)):
+                    for batch in self._batches(locking, Range(one.schema)):
                         self._write(one.schema, batch)
         finally:
             locking.run("UNLOCK TABLES")
-        return ddl, [part for one in tables if one.is_transactional for part in _ranges(reading[0], one)]
+        return ddl, [part for one in tables if one.is_transactional for part in ranges(reading[0], one)]
 
     def _check_prepared(self, session: Session) -> None:
         if prepared := session.ask("XA RECOVER", "a snapshot (XA_RECOVER_ADMIN)"):
@@ -247,7 +218,7 @@ class _Taking:
             )
             raise ServerError(reason + "log has; commit them or roll them back, and run this again")
 
-    def _tables(self, session: Session) -> tuple[list[_Table], str]:
+    def _tables(self, session: Session) -> tuple[list[Table], str]:
         engines = dict(session.ask("SELECT engine, transactions FROM information_schema.engines"))
         listed = session.ask(
             "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
@@ -270,14 +241,14 @@ class _Taking:
             if known is None:
                 raise ServerError(f"the definition of {schema_name}.{name} cannot be read")
             schema = schema_of(known, is_mariadb=session.server.is_mariadb)
-            found.append(_Table(schema, engines.get(engine) == "YES", int(rows or 0)))
+            found.append(Table(schema, engines.get(engine) == "YES", int(rows or 0)))
         return found, ddl
 
     # -- after it
 
-    def _read_in_parallel(self, sessions: list[Session], ranges: list[_Range]) -> None:
-        todo: queue.SimpleQueue[_Range] = queue.SimpleQueue()
-        for one in ranges:
+    def _read_in_parallel(self, sessions: list[Session], parts: list[Range]) -> None:
+        todo: queue.SimpleQueue[Range] = queue.SimpleQueue()
+        for one in parts:
             todo.put(one)
         done: queue.Queue[tuple[Schema, list[Any]] | None] = queue.Queue(maxsize=2 * len(sessions))
 
@@ -318,7 +289,7 @@ class _Taking:
         for session in sessions:
             session.close()
 
-    def _batches(self, session: Session, part: _Range) -> Iterator[list[Any]]:
+    def _batches(self, session: Session, part: Range) -> Iterator[list[Any]]:
         """The rows of a range, as Arrow arrays for the columns of its table."""
         columns = part.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]
@@ -389,21 +360,3 @@ def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...
             found, size = [], 0
     if found:
         yield found
-
-
-def _ranges(session: Session, table: _Table) -> Iterator[_Range]:
-    """A large table with an integer as its primary key in ranges of it; another one as a whole."""
-    schema, key = table.schema, [table.schema.columns[at] for at in table.schema.primary_key]
-    parts = table.rows // _RANGE_ROWS
-    if parts < 2 or len(key) != 1 or key[0].type not in _INTEGERS:
-        yield _Range(schema)
-        return
-    name = quoted(key[0].name)
-    query = f"SELECT MIN({name}), MAX({name}) FROM {quoted(schema.schema_name, schema.table_name)}"
-    ((least, most),) = session.ask(query)
-    if least is None:
-        return
-    bounds = [least + (most + 1 - least) * at // parts for at in range(parts + 1)]
-    for begin, end in pairwise(bounds):
-        if begin < end:
-            yield _Range(schema, f" WHERE {name} >= {begin} AND {name} < {end}")

@@ -29,8 +29,8 @@ from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, w
 from binlog_kaitai.following.log_headers import header_of, read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.causes import PURGED
-from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch, pause_after
+from binlog_kaitai.live.causes import PURGED, pause_after
+from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone, open_log
 from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers, replace_file

@@ -18,6 +18,7 @@ from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live import snapshot as snapshots
+from binlog_kaitai.live import table_ranges
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.snapshot import Snapshot, take_snapshot
 from binlog_kaitai.sources.source import Source
@@ -132,7 +133,7 @@ def test_large_tables_are_read_in_ranges(
     keys = [-(2**63), -5, 0, 1, 2, 3, 500, 2**40, 2**63 - 1, *range(10_000, 10_100)]
     server.execute(f"INSERT INTO r.a VALUES {', '.join(f'({key}, 1)' for key in keys)}")
     server.execute("ANALYZE TABLE r.a")
-    monkeypatch.setattr(snapshots, "_RANGE_ROWS", 20)
+    monkeypatch.setattr(table_ranges, "_RANGE_ROWS", 20)
     queries: list[str] = []
     stream = Session.stream
 
