@@ -24,4 +24,4 @@ from binlog_kaitai.render.sql.omissions import Report
 from binlog_kaitai.render.sql.script import write_sql
 from binlog_kaitai.render.sql.script_options import SqlOptions
 
-__all__           = ["Report", "RowChoice", "SqlOptions", "Wanted", "write_sql"]
+__all__ = ["Report", "RowChoice", "SqlOptions", "Wanted", "write_sql"]
