@@ -176,7 +176,7 @@ def test_series_that_is_packed(series: tuple[list[Path], bytes], tmp_path: Path)
 
 def test_a_file_of_a_series_is_missing(series: tuple[list[Path], bytes]) -> None:
     paths, _ = series
-    with pytest.raises(TruncatedError, match="not there"):
+    with pytest.raises(TruncatedError, match="is missing"):
         read(paths[0].read_bytes())
     reasons = [error.reason for path in paths if (error := trouble(path.read_bytes()))]
     assert any("is in a file that is not there" in reason for reason in reasons)
