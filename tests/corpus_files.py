@@ -5,6 +5,7 @@ Folders (tests/corpus/README.md says what is in each file):
     tests/corpus/<server>/<case>/      undamaged logs
     tests/corpus/damaged/<case>/       logs that are in use, cut short or followed by garbage
     tests/corpus/encrypted/<case>/     encrypted logs, their keys, and the same logs in plain
+    tests/corpus/galera/<case>/        write sets that could not be applied
     tests/corpus/network/<case>/       packets of a replication stream
 """
 
@@ -21,9 +22,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
-SPECIAL = ("damaged", "encrypted", "network")
+SPECIAL = ("damaged", "encrypted", "galera", "network")
 
-_LOG_NAME = re.compile(r".+\.\d{6,}$")
+_LOG_NAME = re.compile(r".+\.\d{6,}$|GRA_.+\.log$")
 _ESCAPE = re.compile(r"\\(.)")
 
 
@@ -136,7 +137,7 @@ def cases(server: str | None = None) -> tuple[Case, ...]:
 
 @cache
 def special_cases(kind: str) -> tuple[Case, ...]:
-    """The cases under `damaged`, `encrypted` or `network`."""
+    """The cases under one of the folders in `SPECIAL`."""
     return tuple(case for case in _folders() if case.folder.parent.name == kind)
 
 
@@ -147,7 +148,7 @@ def logs(server: str | None = None) -> tuple[LogFile, ...]:
 
 
 def is_special(one: Case | LogFile) -> bool:
-    """Whether a case, or the case of a log, is one of those under `damaged`, `encrypted` or `network`."""
+    """Whether a case, or the case of a log, is one of those under the folders in `SPECIAL`."""
     return (one.case if isinstance(one, LogFile) else one).folder.parent.name in SPECIAL
 
 

@@ -273,7 +273,8 @@ def read_start(stream: BinaryIO) -> tuple[int, bytes]:
 #: How far a file that does not begin like a log is searched for events, in bytes.
 _PEEK_SIZE = 64 << 10
 
-_KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
+#: Type codes of all known events.
+KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 
 #: Files often mistaken for a log, by their first bytes, with advice.
 _OTHER_FILES = {
@@ -309,7 +310,7 @@ def holds_events(data: bytes) -> bool:
     read, length = header_struct(4), header_length(4)
     last = len(data) - 2 * length
     for at in range(last + 1):
-        if data[at + header_offset("type_code")] not in _KNOWN_TYPES:
+        if data[at + header_offset("type_code")] not in KNOWN_TYPES:
             continue
         first = Header(*read.unpack_from(data, at))
         if not first.next_position or not length <= first.len_event <= last - at + length:
@@ -317,7 +318,7 @@ def holds_events(data: bytes) -> bool:
         second = Header(*read.unpack_from(data, at + first.len_event))
         expected = (first.next_position + second.len_event) & POSITION_MASK
         if (
-            second.type_code in _KNOWN_TYPES
+            second.type_code in KNOWN_TYPES
             and length <= second.len_event
             and second.next_position == expected
         ):

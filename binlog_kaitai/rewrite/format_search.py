@@ -18,9 +18,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from zlib_ng.zlib_ng import crc32
 
@@ -30,17 +29,19 @@ from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.framing import Frame, Framer
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
-    LAYOUTS,
     EventType,
     Format,
-    Header,
     header_length,
-    header_offset,
     masks,
-    parse_event,
+)
+from binlog_kaitai.core.known_formats import (
+    KnownFormat,
+    decodes,
+    field_ranges,
+    known_formats,
+    version_numbers,
 )
 from binlog_kaitai.errors import BinlogError, DamagedError
-from binlog_kaitai.rewrite.known_formats import KnownFormat, known_formats, version_numbers
 from binlog_kaitai.sources.source import MAGIC
 
 #: How many events are used to prove a table, at most how many of one type, and from how many bytes.
@@ -159,59 +160,18 @@ def _following(stream: BinaryIO, position: int, layout: Format) -> _Following | 
     return _Following(stream.read(position), position, layout.is_checksummed, frames, is_relay_log)
 
 
-#: Types whose body has a fixed part in every server that writes them.
-_HAVE_LENGTH = frozenset(
-    kind for known in known_formats() for kind, length in enumerate(known.post_header_lengths, 1) if length
-)
-
-
 def _matches(known: KnownFormat, following: _Following) -> bool:
     """Whether a table can decode all events, and leaves room for itself before them."""
     begin = following.stated_begin
     if begin is not None and begin < len(MAGIC) + _size(known):
         return False
-    if following.is_checksummed and not known.has_algorithm:
-        return False
-    lengths = known.post_header_lengths
-    layout = Format(4, header_length(4), following.is_checksummed, False, tuple(lengths))
-    for frame in following.frames:
-        kind = frame.header.type_code
-        if kind > len(lengths) or (kind in _HAVE_LENGTH and not lengths[kind - 1]):
-            return False
-        try:
-            parse_event(frame.raw, kind, layout)
-        except BinlogError:
-            return False
-    return True
+    is_checksummed = following.is_checksummed
+    return all(decodes(known, frame.raw, is_checksummed=is_checksummed) for frame in following.frames)
 
 
 def _size(known: KnownFormat) -> int:
     """Length of the event that contains the table, in bytes."""
-    return _ranges(known)["checksum"][1]
-
-
-@cache
-def _ranges(known: KnownFormat) -> dict[str, tuple[int, int]]:
-    """Start and end of the event's fields."""
-    ranges: dict[str, tuple[int, int]] = {}
-    bounds = [*map(header_offset, Header._fields), header_length(4)]
-    for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
-        ranges[name] = begin, end
-    at = header_length(4)
-    for field in LAYOUTS["format_description_event"].fields:
-        given: Any = field
-        size = given.size(0, {}) if hasattr(given, "size") else int(given.dtype[-1])
-        ranges[given.path] = at, at + size
-        at += size
-    table = len(known.post_header_lengths)
-    for name, size in (
-        ("len_post_headers", table),
-        ("checksum_algorithm", int(known.has_algorithm)),
-        ("checksum", CHECKSUM_SIZE * known.has_algorithm),
-    ):
-        ranges[name] = at, at + size
-        at += size
-    return ranges
+    return field_ranges(known)["checksum"][1]
 
 
 class _Draft:
@@ -219,7 +179,7 @@ class _Draft:
 
     def __init__(self, known: KnownFormat, is_checksummed: bool) -> None:
         self.known = known
-        self.ranges = _ranges(known)
+        self.ranges = field_ranges(known)
         self.size = _size(known)
         self._fixed = {
             "type_code": bytes([EventType.format_description_event]),

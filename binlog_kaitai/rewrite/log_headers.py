@@ -36,9 +36,9 @@ from binlog_kaitai.core.grammar import (
     parse_event,
     read_header,
 )
+from binlog_kaitai.core.known_formats import known_formats
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, TruncatedError
 from binlog_kaitai.rewrite.format_search import Rebuilt, no_event_between, rebuild
-from binlog_kaitai.rewrite.known_formats import known_formats
 from binlog_kaitai.sources.source import MAGIC
 
 #: No server writes a longer first event.

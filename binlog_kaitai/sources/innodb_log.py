@@ -18,6 +18,7 @@ from typing import BinaryIO, NamedTuple, TypeVar, cast
 from binlog_kaitai.core.framing import MAGIC, read_up_to
 from binlog_kaitai.core.grammar import InnodbLog, header_length, parse_structure
 from binlog_kaitai.core.grammar import read_header as read_event_header
+from binlog_kaitai.core.known_formats import artificial_event, known_formats
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, GrammarError, TruncatedError
 from binlog_kaitai.sources.innodb_pages import (
     HEADER_SIZE,
@@ -34,13 +35,8 @@ from binlog_kaitai.sources.innodb_pages import (
 )
 from binlog_kaitai.sources.layer import Layer
 
-#: The format description: MariaDB's table of post-header lengths, no checksums, and otherwise minimal.
-FORMAT = bytes.fromhex(
-    "00000000 0f 00000000 fc000000 00010000 2000"
-    f"0400 {b'12.3.0-MariaDB-ibb'.ljust(50, bytes(1)).hex()} 00000000 13"
-    "380d000800120004040404120000e400041a080000000808080200"
-    f"00000a0a0a0000000000000a0a0a{'00' * 118}00041304000d0808080a0a0a 00 5830e52d"
-)
+_VERSION = "12.3.0-MariaDB-ibb"
+FORMAT = artificial_event(known_formats(_VERSION)[0], _VERSION, begin=len(MAGIC))
 
 #: The first bytes of a file.
 _START = MAGIC + FORMAT

@@ -1,4 +1,4 @@
-"""Opens a log as plain bytes, whether it is compressed, encrypted, inside InnoDB, or plain.
+"""Opens a log as plain bytes: compressed, encrypted, inside InnoDB, a write set of Galera, or plain.
 
 The first bytes of a file determine its kind; its name does not matter. Readers of the stream need not
 distinguish.
@@ -64,6 +64,12 @@ def _opened(raw: BinaryIO, keys: Keys | None, beside: Beside | None) -> BinaryIO
         stream, start = mariadb_encryption.decrypted(raw, start, keys)
         if stream is not None:
             return stream
+    elif len(start) == len(MAGIC):
+        from binlog_kaitai.sources import write_sets
+
+        stream, start = write_sets.opened(raw, start, begin)
+        if stream is not None:
+            return stream
     return _again(raw, start, begin)
 
 
@@ -92,17 +98,26 @@ def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None
 
     None for compressed files and files inside InnoDB that must be read for this, unless `unpacks` is set.
     """
-    start = read_up_to(raw, len(MAGIC))
+    stream, start = raw, read_up_to(raw, len(MAGIC))
     if (packing := packed.format_of(start)) is not None:
         raw.seek(0)
-        stream = packed.PackedStream(raw, packing)
-        if not unpacks and not stream.has_frames:
+        unpacking = packed.PackedStream(raw, packing)
+        if not unpacks and not unpacking.has_frames:
             return None
-        start, size = stream.read(len(MAGIC)), stream.seek(0, io.SEEK_END)
+        size = unpacking.seek(0, io.SEEK_END)
+        unpacking.seek(0)
+        stream = cast(BinaryIO, unpacking)
+        start = read_up_to(stream, len(MAGIC))
     if start == _INNODB_MAGIC:
         raw.seek(0)
         return plain(raw, None, beside).seek(0, io.SEEK_END) if unpacks else None
-    return max(size - sizes.EncryptionHeader.HEADER_LENGTH, 0) if start == ENCRYPTED_MAGIC else size
+    if start == ENCRYPTED_MAGIC:
+        return max(size - sizes.EncryptionHeader.HEADER_LENGTH, 0)
+    if start != MAGIC:
+        from binlog_kaitai.sources import write_sets
+
+        size += write_sets.added_size(stream, start)
+    return size
 
 
 def _again(raw: BinaryIO, start: bytes, begin: int) -> BinaryIO:

@@ -182,7 +182,7 @@ def _resolve_directory(path: str) -> list[str]:
     if len(indexes) == 1:
         return read_index(os.path.join(path, indexes[0]))
     logs = [full for full in (os.path.join(path, name) for name in names) if _starts_like_a_log(full)]
-    logs = _without_copies(logs)
+    logs = _of_server(_without_copies(logs))
     if not logs:
         raise SourceError("the directory contains no binary logs", file=path)
     return logs
@@ -192,7 +192,7 @@ def _resolve_url(url: str) -> list[str]:
     found = sorted(remote.find(url), key=natural_key)
     if found == [url] and not url.endswith(".index"):
         return [url]
-    logs = _without_copies([one for one in found if _starts_like_a_log(one)])
+    logs = _of_server(_without_copies([one for one in found if _starts_like_a_log(one)]))
     if found == [url]:
         logs = _in_index(url)
     if not logs:
@@ -221,7 +221,22 @@ def _without_copies(logs: list[str]) -> list[str]:
     return [log for log in logs if log_name(log) == log or log_name(log) not in names]
 
 
+#: Name of a write set that a node of Galera could not apply.
+_WRITE_SET = re.compile(r"GRA_\d+_-?\d+(_v2)?\.log")
+
+
+def _is_write_set(path: str) -> bool:
+    return _WRITE_SET.fullmatch(os.path.basename(log_name(path))) is not None
+
+
+def _of_server(logs: list[str]) -> list[str]:
+    """The logs of a folder without the write sets beside them, which are no part of the series."""
+    return [log for log in logs if not _is_write_set(log)] or logs
+
+
 def _starts_like_a_log(path: str) -> bool:
+    if _is_write_set(path):
+        return True
     with suppress(OSError, DamagedError):
         if remote.is_url(path) or os.path.isfile(path):
             with _open_raw(path) as file:

@@ -12,6 +12,8 @@ from click.testing import CliRunner
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import read_header
+from binlog_kaitai.core.known_formats import known_formats
+from binlog_kaitai.values.sql_text import Dialect
 from tests.corpus_files import case
 
 OLD, NEW = b"9.7.4-2", b"26.10.0"
@@ -47,3 +49,9 @@ def test_output_is_the_same(log: Path, tmp_path: Path, monkeypatch: pytest.Monke
             text = done.output.split("# at ", 2)[-1] if command[0] == "dump" else done.output
             outputs.append((done.exit_code, text))
         assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize("version", ["26.7.0", "26.10.0-commercial", "27.1.12-log"])
+def test_newer_than_all_that_are_known(version: str) -> None:
+    assert known_formats(version) == known_formats("9.7.4")
+    assert Dialect.of(version, is_mariadb=False).version > (9, 7)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.corpus_files import (
     CORPUS,
+    SPECIAL,
     Case,
     LogFile,
     OracleEvent,
@@ -55,6 +56,13 @@ def test_oracle_of_encrypted_logs_describes_the_plain_ones(case: Case) -> None:
         _check(data, case.oracle(plain), len(data))
 
 
+@pytest.mark.parametrize("case", special_cases("galera"), ids=lambda case: case.id)
+def test_oracle_describes_every_byte_of_write_sets(case: Case) -> None:
+    for log in case.logs:
+        data = log.read_bytes()
+        _check(data, case.oracle(log), len(data))
+
+
 @pytest.mark.parametrize("case", special_cases("damaged"), ids=lambda case: case.id)
 def test_oracle_of_a_damaged_log_ends_where_it_is_whole(case: Case) -> None:
     (log,) = case.logs
@@ -80,7 +88,7 @@ def test_streams_carry_the_log(case: Case) -> None:
 def test_every_case_says_what_it_is() -> None:
     every = [
         *cases(),
-        *(case for kind in ("damaged", "encrypted", "network") for case in special_cases(kind)),
+        *(case for kind in SPECIAL for case in special_cases(kind)),
     ]
     folders = {path for path in CORPUS.glob("*/*") if path.is_dir() and path.name != "__pycache__"}
     assert {case.folder for case in every} == folders

@@ -14,8 +14,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.core.known_formats import known_formats
 from binlog_kaitai.rewrite import Repair, repair
-from binlog_kaitai.rewrite.known_formats import known_formats
 from binlog_kaitai.rewrite.log_headers import read_log_header
 from binlog_kaitai.sources.source import MAGIC, Source
 from tests.corpus_files import CORPUS, LogFile, case, logs

@@ -17,8 +17,8 @@ from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import InnodbLog, parse_structure
 from binlog_kaitai.core.grammar import read_header as read_event_header
+from binlog_kaitai.core.known_formats import known_formats
 from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, TruncatedError
-from binlog_kaitai.rewrite.known_formats import known_formats
 from binlog_kaitai.sources.innodb_log import FORMAT
 from binlog_kaitai.sources.source import Source, length_of, resolve
 from tests.corpus_files import case

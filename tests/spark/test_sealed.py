@@ -1,4 +1,4 @@
-"""Encrypted logs in Spark: keys come from files that each executor reads."""
+"""Encrypted logs in Spark: keys come from files that each executor reads. Packed logs: what is one split."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.corpus_files import Case, special_cases
+from binlog_kaitai.columns.splits.split import plan
+from binlog_kaitai.errors import PackedWarning
+from tests.corpus_files import Case, case, special_cases
+from tests.sources.packing import PACKERS, seekable_zstd
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +46,26 @@ def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -
 
 @pytest.mark.thorough
 def test_a_missing_key_is_named(spark: SparkSession) -> None:
-    for case in special_cases("encrypted"):
+    for one in special_cases("encrypted"):
         with pytest.raises(Exception, match="is not known"):
-            spark.read.format("binlog").load(str(case.logs[0])).collect()
+            spark.read.format("binlog").load(str(one.logs[0])).collect()
+
+
+def test_zstd_with_a_seek_table_is_split(spark: SparkSession, tmp_path: Path) -> None:
+    """Several tasks read it like the plain log. Without the table it is one split: the planner warns."""
+    plain = case("mysql-9.7", "payloads").logs[0].read_bytes()
+    ways = {"plain": plain, "seekable": seekable_zstd(plain), "single": PACKERS[".zst"](plain)}
+    rows, counts = {}, {}
+    for way, data in ways.items():
+        (tmp_path / way).mkdir()
+        (tmp_path / way / "binlog.000001").write_bytes(data)
+        reader = spark.read.format("binlog").option("view", "changes").option("splitSize", "1000")
+        frame = reader.load(str(tmp_path / way)).drop("_file")
+        counts[way] = frame.rdd.getNumPartitions()
+        rows[way] = sorted(map(str, frame.collect()))
+    assert rows["plain"]
+    assert rows["plain"] == rows["seekable"] == rows["single"]
+    assert counts["seekable"] == counts["plain"] > 2
+    assert counts["single"] == 1
+    with pytest.warns(PackedWarning, match="binlog.000001"):
+        assert len(plan(tmp_path / "single", 1000)) == 1

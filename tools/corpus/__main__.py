@@ -11,6 +11,8 @@ from tools.corpus.damage import SERVERS as DAMAGED
 from tools.corpus.damage import record_damaged
 from tools.corpus.encrypted import SERVERS as ENCRYPTED
 from tools.corpus.encrypted import record_encrypted
+from tools.corpus.galera import SERVERS as CLUSTERED
+from tools.corpus.galera import record_galera
 from tools.corpus.group import SERVERS as GROUPED
 from tools.corpus.group import record_group
 from tools.corpus.recorder import Recorder, writer_for
@@ -23,6 +25,7 @@ from tools.servers import SERVERS, Server, ServerError
 SPECIAL: dict[str, tuple[Iterable[object], Callable[..., list[str]]]] = {
     "damaged": (DAMAGED, record_damaged),
     "encrypted": (ENCRYPTED, record_encrypted),
+    "galera": (CLUSTERED, record_galera),
     "group": (GROUPED, record_group),
     "network": (STREAMS, record_stream),
     "relay": (PAIRS, record_relay),

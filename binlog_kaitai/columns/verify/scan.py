@@ -108,6 +108,7 @@ class _Scan:
         self._report = report
         self._progress = progress
         self._begin = len(MAGIC)  # of the log's first event; of a later log in the same file, once reached
+        self._after_format: int | None = None  # end of the log's first event
         self._is_relay_log = False
         # Difference between positions in headers and offsets; unknown directly after lost bytes.
         self._drift: int | None = 0
@@ -232,16 +233,24 @@ class _Scan:
         After a lost event, all positions are off by its length, which is reported once. Servers without
         checksums used other positions inside transactions; there, only a difference that persists is
         reported. In a log that a server sent from a start position, all positions are off by the same
-        distance: the server clears the position in the format description.
+        distance: the server clears the position in the format description. In a write set of Galera, they
+        count from its first event, and there are no checksums.
         """
         if block.layout.binlog_version < 4 or self._is_relay_log:
             self._off_to_the_end = None
             return
-        if int(block.positions[0]) == self._begin and not block.fixed_header(0).next_position:
-            self._drift = None
-            return
+        first = block.fixed_header(0)
+        if int(block.positions[0]) == self._begin:
+            self._after_format = self._begin + first.len_event
+            if first.next_position in (0, first.len_event):
+                self._drift = None
+                return
         if self._drift is None:
             self._drift = _first_drift(block)
+        elif int(block.positions[0]) == self._after_format and not block.layout.is_checksummed:
+            # Positions that are too low cannot mean that events are lost.
+            drift = _first_drift(block) or 0
+            self._drift = drift if drift > POSITION_MASK // 2 else self._drift
         off = np.empty(min(len(block), MAX_DAMAGES), dtype=np.int64)
         position = int(block.positions[0] - block.starts[0])
         find = find_drifts.run

@@ -1,4 +1,4 @@
-"""The post-header lengths that released servers write into their format description events.
+"""The post-header lengths that released servers write into their format description events, and such events.
 
 Source: format description events of real logs. Those of MySQL 5.6.24 and 9.7 and of MariaDB 10.5, 10.11 and
 11.8 are in `tests/corpus`; the others were published as BINLOG statements, printed by mysqlbinlog, in bug
@@ -9,9 +9,26 @@ reports and test suites. They agree with the constructors of the servers' source
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from binlog_kaitai.core.grammar import EventType
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    LAYOUTS,
+    EventType,
+    Format,
+    Header,
+    header_length,
+    header_offset,
+    masks,
+    parse_event,
+    read_header,
+)
+from binlog_kaitai.errors import BinlogError
 
 #: The length of the body before the table, as stated in the event's own entry.
 _BEFORE_TABLE = 57
@@ -64,6 +81,58 @@ def known_formats(server_version: str | None = None) -> list[KnownFormat]:
     return [one for one in _KNOWN if server_version is None or one.matches(server_version)]
 
 
+@cache
+def field_ranges(known: KnownFormat) -> Mapping[str, tuple[int, int]]:
+    """Start and end of the fields of an event with this table."""
+    ranges: dict[str, tuple[int, int]] = {}
+    bounds = [*map(header_offset, Header._fields), header_length(4)]
+    for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
+        ranges[name] = begin, end
+    at = header_length(4)
+    for field in LAYOUTS["format_description_event"].fields:
+        given: Any = field
+        size = given.size(0, {}) if hasattr(given, "size") else int(given.dtype[-1])
+        ranges[given.path] = at, at + size
+        at += size
+    table = len(known.post_header_lengths)
+    for name, size in (
+        ("len_post_headers", table),
+        ("checksum_algorithm", int(known.has_algorithm)),
+        ("checksum", CHECKSUM_SIZE * known.has_algorithm),
+    ):
+        ranges[name] = at, at + size
+        at += size
+    return ranges
+
+
+def artificial_event(
+    known: KnownFormat, server_version: str, *, begin: int | None = None, is_checksummed: bool = False
+) -> bytes:
+    """A format description for events that have none, flagged as artificial.
+
+    It states its end if its position `begin` is given.
+    """
+    ranges = field_ranges(known)
+    event = bytearray(ranges["checksum"][1])
+    for name, value in (
+        ("type_code", EventType.format_description_event),
+        ("len_event", len(event)),
+        ("next_position", 0 if begin is None else begin + len(event)),
+        ("flags", masks.EventHeader.IS_ARTIFICIAL),
+        ("binlog_version", 4),
+        ("server_version", server_version.encode()),
+        ("len_header", header_length(4)),
+        ("len_post_headers", known.post_header_lengths),
+        ("checksum_algorithm", int(is_checksummed)),
+    ):
+        start, end = ranges[name]
+        data = value if isinstance(value, bytes) else int(value).to_bytes(end - start, "little")
+        event[start : start + len(data)] = data
+    start, end = ranges["checksum"]
+    event[start:] = crc32(event[:start]).to_bytes(CHECKSUM_SIZE, "little")[: end - start]
+    return bytes(event)
+
+
 def _table(*parts: bytes) -> bytes:
     lengths = bytearray(b"".join(parts))
     lengths[EventType.format_description_event - 1] = _BEFORE_TABLE + len(lengths)
@@ -106,3 +175,22 @@ _KNOWN = [
     KnownFormat(True, (10, 0, 2), (10, 1, 7), _table(_OLD, _ROWS, _MARIADB, _OWN[:4])),
     KnownFormat(True, (5, 3, 0), (10, 0, 2), _table(_OLD, _ROWS, bytes(132), _OWN[:1])),
 ]
+
+#: Types whose body has a fixed part in every server that writes them.
+_HAVE_LENGTH = frozenset(
+    kind for known in _KNOWN for kind, length in enumerate(known.post_header_lengths, 1) if length
+)
+
+
+def decodes(known: KnownFormat, event: bytes, *, is_checksummed: bool) -> bool:
+    """Whether an event can be decoded with a table."""
+    kind, lengths = read_header(event, 4).type_code, known.post_header_lengths
+    if is_checksummed and not known.has_algorithm:
+        return False
+    if kind > len(lengths) or (kind in _HAVE_LENGTH and not lengths[kind - 1]):
+        return False
+    try:
+        parse_event(event, kind, Format(4, header_length(4), is_checksummed, False, tuple(lengths)))
+    except BinlogError:
+        return False
+    return True

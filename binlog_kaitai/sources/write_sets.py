@@ -1,0 +1,206 @@
+"""Reads Galera's write sets (`GRA_*.log`) that were saved without the start of a log.
+
+A node saves the events of a transaction that it cannot apply. MariaDB writes a magic and a format description
+before them; Percona XtraDB Cluster and older servers write the events alone (sql/wsrep_binlog.cc:
+`wsrep_dump_rbr_buf_with_header`, `wsrep_dump_rbr_buf`). This module adds the missing start. Offsets refer to
+the resulting log.
+
+Rules
+-----
+1. The file is a chain of events from its first byte on. Their positions, where they have any, count from the
+   first of them; those of later fragments of a streamed transaction, from the transaction's first event. The
+   GTID event of an asynchronous source may precede the others. It has the position and the checksum that it
+   had in that source's log; both are removed.
+2. A format description at the start is that of the events. Otherwise they get one, flagged as artificial: the
+   newest of a released server that decodes most of them. Those servers agree on the layout of all events
+   that write sets contain.
+3. Events in write sets have no checksums, unless those of all events are correct.
+4. Whatever could be the rest of a log whose start is lost is no write set.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import BinaryIO, cast
+
+from binlog_kaitai.core.adapter import checksum_status
+from binlog_kaitai.core.framing import KNOWN_TYPES, MAGIC, Frame, read_up_to, resized
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    POSITION_MASK,
+    EventType,
+    Format,
+    header_length,
+    header_offset,
+    header_width,
+    read_header,
+)
+from binlog_kaitai.core.known_formats import artificial_event, decodes, known_formats
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.sources.layer import MOST_CHUNK, Layer
+
+#: Number of bytes that are examined, and of events that must be decoded.
+_PEEK, _MOST_EVENTS = 1 << 20, 200
+
+_HEADER = header_length(4)
+
+#: Events that only whole logs contain.
+_OF_LOGS = frozenset(
+    {
+        EventType.start_event_v3,
+        EventType.stop_event,
+        EventType.rotate_event,
+        EventType.previous_gtids_log_event,
+        EventType.heartbeat_log_event,
+        EventType.heartbeat_log_event_v2,
+        EventType.binlog_checkpoint_event,
+        EventType.gtid_list_event,
+        EventType.start_encryption_event,
+    }
+)
+
+
+def opened(raw: BinaryIO, start: bytes, begin: int) -> tuple[BinaryIO | None, bytes]:
+    """The log that a write set becomes, or None if the file is something else; and the bytes read.
+
+    Parameters
+    ----------
+    raw
+        The file, after `start`.
+    begin
+        Offset of `start`, if the file is seekable.
+    """
+    data = read_up_to(raw, _PEEK - len(start), start)
+    found = _start_of(data)
+    if found is None:
+        return None, data
+    made, end = found
+    return cast(BinaryIO, WriteSetStream(raw, begin + end, made, data[end:])), data
+
+
+def added_size(raw: BinaryIO, start: bytes) -> int:
+    """Number of bytes by which a write set gets longer; 0 for any other file.
+
+    Parameters
+    ----------
+    raw
+        The file, after `start`.
+    """
+    made, end = _start_of(read_up_to(raw, _PEEK - len(start), start)) or (b"", 0)
+    return len(made) - end
+
+
+def _start_of(data: bytes) -> tuple[bytes, int] | None:
+    """The start of the log that a write set becomes, and the size of what it replaces in the file.
+
+    None if the first bytes of a file are not those of a write set.
+    """
+    frames = _frames(data)
+    received = frames.pop(0) if len(frames) > 1 and frames[0].header.type_code in GTID_TYPES else None
+    whole = [one for one in frames if len(one.raw) == one.header.len_event][:_MOST_EVENTS]
+    is_checksummed = bool(whole) and all(map(_has_checksum, whole))
+    if not frames or not _is_write_set(frames, is_checksummed=is_checksummed, has_whole=bool(whole)):
+        return None
+    if received is None and frames[0].header.type_code == EventType.format_description_event:
+        return MAGIC, 0
+    before = b"" if received is None else _adapted(received, is_checksummed=is_checksummed)
+    raws = [*([before] if before else []), *(one.raw for one in whole)]
+    counts = {
+        known: sum(decodes(known, raw, is_checksummed=is_checksummed) for raw in raws)
+        for known in known_formats()
+    }
+    known = max(counts, key=lambda one: counts[one])
+    if raws and not counts[known]:
+        return None
+    made = artificial_event(known, f"{known.version}-write-set", is_checksummed=is_checksummed)
+    return MAGIC + made + before, 0 if received is None else len(received.raw)
+
+
+def _has_checksum(frame: Frame) -> bool:
+    return checksum_status(frame.raw, frame.header, Format(4, _HEADER, is_checksummed=True)) == "ok"
+
+
+def _adapted(received: Frame, *, is_checksummed: bool) -> bytes:
+    """A GTID event without the position of another log; without its checksum, unless all events have one."""
+    if is_checksummed:
+        return received.raw
+    raw = received.raw
+    if _has_checksum(received):
+        raw = resized(raw[:-CHECKSUM_SIZE], len(raw) - CHECKSUM_SIZE)
+    begin = header_offset("next_position")
+    end = begin + header_width("next_position")
+    return raw[:begin] + bytes(end - begin) + raw[end:]
+
+
+def _frames(data: bytes) -> list[Frame]:
+    """The chain of events from the first byte on, the last one perhaps cut off; empty if there is none."""
+    frames, at = [], 0
+    while at + _HEADER <= len(data):
+        header = read_header(data[at : at + _HEADER], 4)
+        if header.type_code not in KNOWN_TYPES or header.len_event < _HEADER:
+            return []
+        frames.append(Frame(at, header, data[at : at + header.len_event]))
+        at += header.len_event
+    return frames
+
+
+def _is_write_set(frames: list[Frame], *, is_checksummed: bool, has_whole: bool) -> bool:
+    """Whether events are those of a write set, judging by their types and positions.
+
+    `has_whole`: there is at least one of which all bytes are known.
+    """
+    types = {one.header.type_code for one in frames}
+    if not _OF_LOGS.isdisjoint(types):
+        return False
+    begin = frames[0].position
+    shifts = {
+        (one.header.next_position - (one.position - begin + one.header.len_event)) & POSITION_MASK
+        for one in frames
+        if one.header.next_position
+    }
+    if shifts == {0}:
+        return True
+    if len(shifts) > 1 or not has_whole:
+        return False
+    has_start = not GTID_TYPES.isdisjoint(types) or EventType.format_description_event in types
+    return not shifts or not (is_checksummed or has_start)
+
+
+class WriteSetStream(Layer):
+    """A write set after the start of a log.
+
+    Parameters
+    ----------
+    raw
+        The file, after `data`.
+    begin
+        Offset of `data`, if the file is seekable.
+    start
+        The start of the log, before `data`.
+    data
+        The bytes that were read.
+    """
+
+    def __init__(self, raw: BinaryIO, begin: int, start: bytes, data: bytes) -> None:
+        super().__init__(raw)
+        self._added = start
+        self._distance = len(start) - begin  # between offsets in the log and in the file
+        self._chunk = memoryview(start + data)
+        self._next = len(self._chunk)
+
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        if position < len(self._added):
+            return 0, memoryview(self._added)
+        if position != self._next:
+            if not self._raw.seekable():
+                raise io.UnsupportedOperation("the stream cannot seek")
+            self._raw.seek(position - self._distance)
+            self._next = position
+        start, data = self._next, read_up_to(self._raw, MOST_CHUNK)
+        self._next += len(data)
+        return start, memoryview(data)
+
+    def _find_size(self) -> int:
+        size = self._raw.seek(0, io.SEEK_END) + self._distance
+        self._raw.seek(self._next - self._distance)
+        return size
