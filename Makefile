@@ -11,6 +11,7 @@ TARGET ?=
 PYTEST_ARGS ?=
 WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and not iceberg
 VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,stream pipeline catalog read damage errors))
+LAKE_TESTS := tests/lakes tests/lake/test_iceberg.py tests/spark/test_iceberg.py
 FUZZ_ARGS ?=
 # Delta and Iceberg have jars for the first; the newest one is in .venv.
 LAKES_SPARK := 4.1
@@ -63,18 +64,22 @@ test-servers: kernels ## tests against real servers, started on this machine
 
 test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on this machine; packages come from PyPI
 	@tools/need_java.sh
-	$(PYTEST) -m cluster $(PYTEST_ARGS)
+	@if tools/need_packages.sh $(BIN)/python; then \
+		$(BIN)/python -m pytest --durations 20 $(PYTEST_ARGS) tests/cluster; \
+	else echo "the tests on a cluster are skipped" >&2; fi
 
 test-lakes: kernels ## tests with Delta and Iceberg, on the PySpark they are made for; packages come from PyPI and Maven
 	@tools/need_java.sh
-	@tools/need_spark.sh $(BIN)/python $(LAKES_SPARK) build/spark-lakes 'pyiceberg[sql-sqlite]>=0.12'
-	PYTHONPATH=$(CURDIR)/build/spark-lakes $(PYTEST) -m "lakes or iceberg" $(PYTEST_ARGS)
+	@if tools/need_spark.sh $(BIN)/python $(LAKES_SPARK) build/spark-$(LAKES_SPARK); then \
+		PYTHONPATH=$(CURDIR)/build/spark-$(LAKES_SPARK) $(PYTEST) -m "lakes or iceberg" $(PYTEST_ARGS) $(LAKE_TESTS); \
+	else [ $$? -eq 1 ] && echo "the tests with Delta and Iceberg are skipped" >&2; fi
 
 test-spark-versions: kernels ## some tests of the Spark source on older versions of PySpark; packages come from PyPI
 	@tools/need_java.sh
-	for version in $(OTHER_SPARKS); do \
-		tools/need_spark.sh $(BIN)/python $$version build/spark-$$version && \
-		PYTHONPATH=$(CURDIR)/build/spark-$$version $(PYTEST) $(PYTEST_ARGS) $(VERSION_TESTS) || exit 1; \
+	@for version in $(OTHER_SPARKS); do \
+		if tools/need_spark.sh $(BIN)/python $$version build/spark-$$version; then \
+			PYTHONPATH=$(CURDIR)/build/spark-$$version $(PYTEST) $(PYTEST_ARGS) $(VERSION_TESTS) || exit 1; \
+		else [ $$? -eq 1 ] && echo "the tests on PySpark $$version are skipped" >&2 || exit 1; fi; \
 	done
 
 test-browser: setup ## tests in a headless browser; skipped if there is none
