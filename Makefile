@@ -15,9 +15,14 @@ LAKE_TESTS := tests/lakes tests/lake/test_iceberg.py tests/spark/test_iceberg.py
 FUZZ_ARGS ?=
 # Delta and Iceberg have jars for the first; the newest one is in .venv.
 LAKES_SPARK := 4.1
-OTHER_SPARKS := 4.1 4.2
+# Spark can apply changes itself since this one.
+AUTO_CDC_SPARK := 4.2
 LANGUAGES ?=
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --durations 20
+# A command with another PySpark, which is installed if a package index is there: $(call with_spark,VERSION,COMMAND)
+with_spark = if tools/need_spark.sh $(BIN)/python $(1) build/spark-$(1); then \
+		PYTHONPATH=$(CURDIR)/build/spark-$(1) $(2); \
+	else [ $$? -eq 1 ] && echo "the tests on PySpark $(1) are skipped" >&2; fi
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
 LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/mysql-9.7/ddl/binlog.0*)
@@ -70,17 +75,13 @@ test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on 
 
 test-lakes: kernels ## tests with Delta and Iceberg, on the PySpark they are made for; packages come from PyPI and Maven
 	@tools/need_java.sh
-	@if tools/need_spark.sh $(BIN)/python $(LAKES_SPARK) build/spark-$(LAKES_SPARK); then \
-		PYTHONPATH=$(CURDIR)/build/spark-$(LAKES_SPARK) $(PYTEST) -m "lakes or iceberg" $(PYTEST_ARGS) $(LAKE_TESTS); \
-	else [ $$? -eq 1 ] && echo "the tests with Delta and Iceberg are skipped" >&2; fi
+	@$(call with_spark,$(LAKES_SPARK),$(PYTEST) -m "lakes or iceberg" $(PYTEST_ARGS) $(LAKE_TESTS))
+	@$(call with_spark,$(AUTO_CDC_SPARK),$(BIN)/python -m pytest $(PYTEST_ARGS) tests/lakes/test_auto_cdc.py)
 
 test-spark-versions: kernels ## some tests of the Spark source on older versions of PySpark; packages come from PyPI
 	@tools/need_java.sh
-	@for version in $(OTHER_SPARKS); do \
-		if tools/need_spark.sh $(BIN)/python $$version build/spark-$$version; then \
-			PYTHONPATH=$(CURDIR)/build/spark-$$version $(PYTEST) $(PYTEST_ARGS) $(VERSION_TESTS) || exit 1; \
-		else [ $$? -eq 1 ] && echo "the tests on PySpark $$version are skipped" >&2 || exit 1; fi; \
-	done
+	@$(call with_spark,4.1,$(BIN)/python -m pytest --durations 20 $(PYTEST_ARGS) $(VERSION_TESTS))
+	@$(call with_spark,4.2,$(BIN)/python -m pytest --durations 20 $(PYTEST_ARGS) $(VERSION_TESTS))
 
 test-browser: setup ## tests in a headless browser; skipped if there is none
 	@tools/need_browser.sh || echo "the browser tests are skipped" >&2

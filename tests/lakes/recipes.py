@@ -67,7 +67,7 @@ class Emptied(NamedTuple):
 
     @classmethod
     def of_workload(cls) -> Emptied:
-        texts = bk.read_events(WORKLOAD, event_types=["QUERY_EVENT"]).read_all().to_pylist()
+        texts = bk.read_events(WORKLOAD, event_type="QUERY_EVENT").read_all().to_pylist()
         (event,) = (one for one in texts if "TRUNCATE TABLE orders" in one["info"])
         start = {"file": Path(event["file"]).name, "position": event["end_position"]}
         # The log names no columns, and nothing before the start is read.
