@@ -7,6 +7,7 @@ does, so the target is a table that Spark's own tests of AUTO CDC use, which exi
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -27,11 +28,12 @@ pipelines = pytest.importorskip("pyspark.pipelines", exc_type=ImportError)
 if not hasattr(pipelines, "create_auto_cdc_flow"):
     pytest.skip("AUTO CDC was introduced in Spark 4.2", allow_module_level=True)
 
-#: Spark's classes for tests: the JAR beside the one of this name. The repository's address is Ivy's default.
-JAR = "org.apache.spark:spark-catalyst_2.13:4.2.0"
+#: Spark's classes for tests, under another name, since Spark excludes the names of its own modules. The
+#: repository is Ivy's default.
+JAR = "org.apache.spark:classes-for-tests:4.2.0"
 IVY = """<ivysettings><settings defaultResolver="tests"/><resolvers>
 <ibiblio name="tests" m2compatible="true" usepoms="false" useMavenMetadata="false"
-  pattern="[organisation]/[module]/[revision]/[artifact]-[revision]-tests.[ext]"/>
+  pattern="org/apache/spark/spark-catalyst_2.13/[revision]/spark-catalyst_2.13-[revision]-tests.[ext]"/>
 </resolvers></ivysettings>"""
 CATALOG = "org.apache.spark.sql.connector.catalog.SharedTablesInMemoryRowLevelOperationTableCatalog"
 
@@ -47,8 +49,6 @@ def connected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Spark
     settings = {
         "spark.jars.packages": JAR,
         "spark.jars.ivySettings": tmp_path / "ivy.xml",
-        # Apart from the jars of the same name that are not for tests.
-        "spark.jars.ivy": Path.home() / ".ivy2.binlog-kaitai",
         "spark.sql.catalog.lake": CATALOG,
         "spark.sql.warehouse.dir": tmp_path / "warehouse",
         "spark.sql.shuffle.partitions": "1",
@@ -78,7 +78,7 @@ def test_tables_of_a_pipeline(connected: SparkSession, tmp_path: Path) -> None:
         "shop.orders": "t.orders",
         'option("table"': f'options(**{emptied.options}).schema("{emptied.schema}").option("table"',
         '"/mnt/logs/binlog.index")': f"{str(logs)!r}){RENAMED}",
-        '["id", "customer", "total"]': repr([name.split()[0] for name in COLUMNS.split(", ")]),
+        '["id", "customer", "total"]': repr(re.findall(r"(\w+) [A-Z]", COLUMNS)),
     }
     text = recipe("create_auto_cdc_flow", names)
     for paths in (("binlog.000001", "binlog.000002"), ("binlog.000003",)):
