@@ -66,7 +66,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of many tasks."""
     path = tmp_path_factory.mktemp("logs") / "binlog.000001"
-    write(shape_of("bulk", CORPUS / "mysql-9.7/mixed/binlog.000001", event_size=8192), path, 16_000_000)
+    write(shape_of("bulk", CORPUS / "mysql-9.7/mixed/binlog.000001", event_size=8192), path, 6_000_000)
     return path
 
 

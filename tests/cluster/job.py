@@ -21,7 +21,7 @@ def main(logs: str, table: str, folder: Path) -> None:
     refused = spark.sparkContext.parallelize(range(4), 4).mapPartitions(tries_to_write).collect()
     assert refused == [True] * 4, "executors can write, so nothing shows that the source does without"
     threading.Thread(target=note_first_task, args=(spark, folder / "first-task"), daemon=True).start()
-    options = {"table": table, "splitSize": "512k"}
+    options = {"table": table, "splitSize": "256k"}
     # The rows go through a shuffle, so that an executor takes finished tasks' results with it.
     batch = spark.read.format("binlog").options(**options).load(logs).repartition(3)
     pq.write_table(batch.toArrow(), folder / "batch.parquet")

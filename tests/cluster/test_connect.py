@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cluster.recipe import HOST, TABLE, block, commands, replaced, same
-from tests.cluster.standalone import SPARK, Cluster, listens, wait
+from tests.cluster.standalone import LIFE, SPARK, Cluster, listens, wait
 from tools.servers.server import free_port
 
 pytestmark = pytest.mark.cluster
@@ -26,7 +26,7 @@ query.awaitTermination()
 
 
 def test_a_batch_and_a_stream(
-    cluster: Cluster, workplace: Path, client: Path, log: Path, expected: pa.Table, tmp_path: Path
+    workplace: Path, client: Path, cluster: Cluster, log: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
     port = free_port()
     here = {"$SPARK_HOME": str(SPARK), HOST: cluster.master}
@@ -45,7 +45,7 @@ def test_a_batch_and_a_stream(
         text + _JOB.format(table=TABLE, **{name: str(path) for name, path in names.items()})
     )
     job = cluster.start("client", [str(client), "job.py"], tmp_path)
-    assert job.wait(600) == 0, cluster.log("client")
+    assert job.wait(LIFE) == 0, cluster.log("client")
     server.terminate()
     same(pq.read_table(tmp_path / "batch.parquet"), expected)
     same(pq.read_table(tmp_path / "stream"), expected)

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cluster.recipe import HOST, ROOT, TABLE, commands, replaced, same
-from tests.cluster.standalone import SPARK, Cluster, wait
+from tests.cluster.standalone import LIFE, SPARK, Cluster, wait
 
 pytestmark = pytest.mark.cluster
 
 
 def test_batch_and_stream_of_a_submitted_job(
-    cluster: Cluster, workplace: Path, log: Path, expected: pa.Table, tmp_path: Path
+    workplace: Path, cluster: Cluster, log: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
     (workplace / "job.py").write_bytes(Path(__file__).with_name("job.py").read_bytes())
     here = {"spark-submit": str(SPARK / "bin/spark-submit"), HOST: cluster.master}
@@ -29,11 +29,11 @@ def test_batch_and_stream_of_a_submitted_job(
     same(pq.read_table(tmp_path / "stream"), expected)
 
 
-def test_pipeline(cluster: Cluster, workplace: Path, log: Path, expected: pa.Table) -> None:
+def test_pipeline(workplace: Path, cluster: Cluster, log: Path, expected: pa.Table) -> None:
     lake = cluster.writable / "lake"
     here = {
         HOST: cluster.master,
-        "/mnt/lake": f"{lake} --split-size 512k",
+        "/mnt/lake": f"{lake} --split-size 256k",
         "/mnt/logs/binlog.index": str(log),
         "binlog-kaitai pipeline": f"{sys.executable} -m binlog_kaitai pipeline",
     }
@@ -52,5 +52,5 @@ def end_with_a_killed_executor(
     wait(f"{name} is in its midst", lambda: begun.exists() or job.poll() is not None)
     assert job.poll() is None, cluster.log(name)
     cluster.kill_executor()
-    assert job.wait(600) == 0, cluster.log(name)
+    assert job.wait(LIFE) == 0, cluster.log(name)
     assert cluster.executors() - before > 2, "no executor took the place of the one that was killed"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.lakes.recipes import block
+from tests.lakes.recipes import ROOT, block
 from tests.spark.conftest import JAVA
 
 if TYPE_CHECKING:
@@ -32,7 +34,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }
-    made = session("local[2]", [f"{name}={value}" for name, value in settings.items()])
+    try:
+        made = session("local[2]", [f"{name}={value}" for name, value in settings.items()])
+    except Exception:
+        if subprocess.run([ROOT / "tools/need_packages.sh", sys.executable]).returncode:
+            pytest.skip("without a network, Spark cannot get the jars of Delta and Iceberg")
+        raise
     register(made)
     yield made
     made.stop()

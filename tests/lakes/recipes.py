@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import binlog_kaitai as bk
 from tests.corpus_files import CORPUS, Case
 from tests.rows.truth import OracleTable
 from tests.spark.oracle import server_text
@@ -21,6 +23,9 @@ WORKLOAD = CORPUS / "mysql-9.7/workload"
 
 #: The columns of its table at the end, as Spark has them.
 COLUMNS = "id BIGINT, customer INT, status STRING, total DECIMAL(12, 2), remark STRING, weight DOUBLE"
+
+#: Both names of a column that was renamed; older changes have it under the second.
+RENAMED = '.withColumn("remark", coalesce("remark", "note"))'
 
 
 def block(words: str) -> str:
@@ -52,3 +57,23 @@ def of_lake(frame: DataFrame, table: str, folder: Path = WORKLOAD) -> Counter[tu
     assert sorted(frame.columns) == sorted(names)
     rows: list[Any] = frame.select(*names).collect()
     return Counter(tuple(map(server_text, row, oracle.columns)) for row in rows)
+
+
+class Emptied(NamedTuple):
+    """How to read the changes of `orders` since the TRUNCATE: options, and the columns of all changes."""
+
+    options: dict[str, str]
+    schema: str
+
+    @classmethod
+    def of_workload(cls) -> Emptied:
+        texts = bk.read_events(WORKLOAD, event_type="QUERY_EVENT").read_all().to_pylist()
+        (event,) = (one for one in texts if "TRUNCATE TABLE orders" in one["info"])
+        start = {"file": Path(event["file"]).name, "position": event["end_position"]}
+        # The log names no columns, and nothing before the start is read.
+        ddl = (
+            "CREATE TABLE t.orders (id INT PRIMARY KEY, customer SMALLINT UNSIGNED, "
+            "status ENUM('new', 'paid', 'sent'), total DECIMAL(10,2), placed DATETIME, note VARCHAR(40))"
+        )
+        options = {"startingOffsets": json.dumps(start), "ddl": ddl}
+        return cls(options, f"_change_type STRING, _sequence STRING, note STRING, {COLUMNS}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.lakes.recipes import COLUMNS, WORKLOAD, of_lake, of_server, recipe
+from tests.lakes.recipes import COLUMNS, RENAMED, WORKLOAD, Emptied, of_lake, of_server, recipe
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.lakes
 
 FORMATS = {"delta": "orders_{}", "iceberg": "lake.t.orders_{}"}
-
-#: Both names of a column that was renamed; older changes have it under the first.
-RENAMED = '.withColumn("remark", coalesce("remark", "note"))'
 
 
 @pytest.mark.parametrize("table_format", FORMATS)
@@ -52,21 +49,12 @@ def test_what_is_new(spark: SparkSession, table_format: str, tmp_path: Path) -> 
     spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING {table_format}")
     logs = tmp_path / "logs"
     logs.mkdir()
-    events = spark.read.format("binlog").load(str(WORKLOAD))
-    emptied = events.where("type = 'QUERY_EVENT' AND info LIKE '%TRUNCATE TABLE orders%'").first()
-    assert emptied is not None
-    start = f'{{"file": "{Path(emptied["file"]).name}", "position": {emptied["end_position"]}}}'
-    # The log names no columns, and nothing before the start is read.
-    ddl = (
-        "CREATE TABLE t.orders (id INT PRIMARY KEY, customer SMALLINT UNSIGNED, "
-        "status ENUM('new', 'paid', 'sent'), total DECIMAL(10,2), placed DATETIME, note VARCHAR(40))"
-    )
-    meta = "_change_type STRING, _file STRING, _position BIGINT, _row BIGINT"
-    given = f".options(startingOffsets={start!r}, ddl={ddl!r})"
+    emptied = Emptied.of_workload()
+    given = f".options(**{emptied.options}).schema({emptied.schema!r})"
     names = {
         "MERGE INTO orders": f"MERGE INTO {table} AS orders",
         "shop.orders": "t.orders",
-        ".load(": f"{given}.schema('{meta}, note STRING, {COLUMNS}').load(",
+        ".load(": f"{given}.load(",
         '"/mnt/logs/binlog.index")': f"{str(logs)!r}){RENAMED}",
         "/mnt/checkpoints/orders": str(tmp_path / "checkpoint"),
     }
