@@ -22,9 +22,11 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower, Span
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.lake.commits import Lake
+from binlog_kaitai.lake.commits import PRIVATE, Lake
+from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
 from binlog_kaitai.spark import limits, register_source
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
@@ -51,6 +53,8 @@ class Job:
         Only changes of these tables, as ``schema.table``; all if empty.
     format : str
         One of `lake.FORMATS`.
+    rules : Rules
+        What the lake leaves out, masks and renames.
     """
 
     following: Following
@@ -59,16 +63,18 @@ class Job:
     tables: Sequence[str] = ()
     zero_dates: str = "null"
     format: str = "parquet"
+    rules: Rules = NO_RULES
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self))
+        return json.dumps({**asdict(self), "rules": self.rules.as_dict()})
 
     @classmethod
     def of_json(cls, text: str) -> Job:
         found = json.loads(text)
         following = found.pop("following")
         following["paths"] = tuple(following["paths"])
-        return cls(Following(**following), **found)
+        rules = Rules.of_dict(found.pop("rules"))
+        return cls(Following(**following), **found, rules=rules)
 
 
 class LakeDataSource(DataSource):
@@ -94,6 +100,7 @@ class _LakeReader(FollowingReader):
         # Modules that only tasks need are imported below: each query has three driver processes without
         # tasks.
         job, span = self._job, partition.span
+        job.rules.check_effects(span.effects)
         staging = Lake(Path(job.folder)).new_staging()
         piece: dict[str, Any] = {
             "staging": str(staging),
@@ -102,12 +109,14 @@ class _LakeReader(FollowingReader):
             "files": {},
             "keys": {},
             "incomplete": {},
+            "names": job.rules.names_after(span.effects),
         }
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
         for written in write(span, staging):
             piece["files"].update(written.files)
             piece["keys"].update(written.keys)
             piece["incomplete"].update(written.incomplete)
+            piece["names"].update(written.names)
         yield pa.RecordBatch.from_pydict(
             {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
         )
@@ -128,6 +137,7 @@ class _LakeReader(FollowingReader):
                 filters={**_gtids(span), "table": list(job.tables) if view == "changes" else None},
                 dialect=DIALECTS[job.format],
                 era=span.era,
+                rules=job.rules,
             )
 
     def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:
@@ -146,9 +156,10 @@ class _LakeReader(FollowingReader):
             tables=job.tables,
             filters=_gtids(span),
             dialect=DIALECTS[job.format],
+            rules=job.rules,
         )
         if damages and job.following.mode == "PERMISSIVE":
-            written.files |= write_damage(damages, split, staging)
+            written.files |= write_damage(damages, split, staging, job.rules)
         elif damages:
             tell_dropped(damages, split)
         yield written
@@ -205,6 +216,12 @@ class Pipeline:
 
         check_format(spark, self.job.format)
         self.lake.open()
+        try:
+            is_new = self.lake.newest() is None
+            keep_rules(self.lake.folder / PRIVATE / "rules.json", self.job.rules, is_new=is_new)
+        except UsageError:
+            self.lake.close()
+            raise
         register_source(spark, LakeDataSource)
         context = getattr(spark, "_sc", None)  # a client of Spark Connect has none
         at_once = context.defaultParallelism if context else 1
