@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -43,7 +45,7 @@ class BinlogReader(DataSourceReader):
         self._schema = schema
         use(options.keys)
         # Spark pickles the reader for the tasks before it asks for the partitions.
-        self._files = between(list_files(options.paths), options.starting, options.ending)
+        self._files = Files(between(list_files(options.paths), options.starting, options.ending))
 
     def partitions(self) -> Sequence[InputPartition]:
         """One partition for each split, in log order. The starts of logs are read only if there is a filter
@@ -84,6 +86,57 @@ class BinlogReader(DataSourceReader):
             if offset is not None:
                 filters[name] = offset.position
         return replace(self._options, filters=filters)
+
+
+class Files(Sequence[LogFile]):
+    """Logs that are unpickled only if they are needed.
+
+    Each task unpickles the reader. With 100,000 logs, it would spend most of a second on their list, which
+    only those tasks need that look for definitions in earlier logs.
+    """
+
+    def __init__(self, files: Sequence[LogFile]) -> None:
+        self._files: Sequence[LogFile] | None = files
+        self._count, self._packed = len(files), b""
+
+    def __getstate__(self) -> tuple[int, bytes]:
+        return self._count, self._packed or zlib.compress(pickle.dumps(self._files), 1)
+
+    def __setstate__(self, state: tuple[int, bytes]) -> None:
+        self._files, (self._count, self._packed) = None, state
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> LogFile: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[LogFile]: ...
+    def __getitem__(self, at: int | slice) -> LogFile | Sequence[LogFile]:
+        if isinstance(at, slice):
+            return FilesBefore(self, range(self._count)[at])
+        if self._files is None:
+            self._files = pickle.loads(zlib.decompress(self._packed))
+        return self._files[at]
+
+
+class FilesBefore(Sequence[LogFile]):
+    """Some of the logs, in order."""
+
+    def __init__(self, files: Files, numbers: range) -> None:
+        self._files, self._numbers = files, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> LogFile: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[LogFile]: ...
+    def __getitem__(self, at: int | slice) -> LogFile | Sequence[LogFile]:
+        if isinstance(at, slice):
+            return FilesBefore(self._files, self._numbers[at])
+        return self._files[self._numbers[at]]
 
 
 def between(files: list[LogFile], starting: Offset | None, ending: Offset | None) -> list[LogFile]:

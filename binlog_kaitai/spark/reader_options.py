@@ -228,7 +228,9 @@ def _masks(texts: Mapping[str, str], table: str | None) -> Masks:
     masks = Masks.of(*(_value(name, texts.get(name, ""), _items) for name in names), texts.get("maskKeyFile"))
     if masks and table is None:
         reason = "the other views contain values in statements and JSON documents"
-        raise UsageError(f"{', '.join(names)} are for the changes of one table, by the option table: {reason}")
+        raise UsageError(
+            f"{', '.join(names)} are for the changes of one table, by the option table: {reason}"
+        )
     if table is not None and (others := masks.others(table)):
         raise UsageError(f"{others[0]} is not about columns of {table}")
     return masks

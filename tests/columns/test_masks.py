@@ -60,7 +60,9 @@ def test_no_value_remains(table: str) -> None:
         assert hashed.schema.field(name).type == pa.string()
         assert nulled.schema.field(name).type == raw.schema.field(name).type
         assert nulled.column(name).null_count == raw.num_rows
-        pairs = list(zip(map(repr, raw.column(name).to_pylist()), hashed.column(name).to_pylist(), strict=True))
+        pairs = list(
+            zip(map(repr, raw.column(name).to_pylist()), hashed.column(name).to_pylist(), strict=True)
+        )
         assert len({*pairs}) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
         assert all((one == "None") == (other is None) for one, other in pairs)
     for name in set(raw.column_names) - {*own}:
@@ -104,7 +106,9 @@ def test_rules_do_not_stop_working_in_silence() -> None:
     with pytest.raises(bk.UsageError, match=r"t\.strs has no column mail; if it was renamed"):
         read("t.strs", Masks.of(mask=["t.strs.mail=null"]))
     assert read("t.strs", Masks.of(mask=["*.*.mail=null"])).num_rows
-    assert read("t.strs", Masks.of(mask=["t.strs.mail|c10=null"]))["c10"].null_count == plain("t.strs").num_rows
+    assert (
+        read("t.strs", Masks.of(mask=["t.strs.mail|c10=null"]))["c10"].null_count == plain("t.strs").num_rows
+    )
 
 
 def test_columns_without_names_are_refused() -> None:
@@ -114,7 +118,9 @@ def test_columns_without_names_are_refused() -> None:
     assert isinstance(table, Table)
     schema = replace(table.schema, names_from=NameSource.NONE)
     assert Masks.of(mask=["s.*.email=null"]).treatments(schema) == {}
-    with pytest.raises(bk.UsageError, match=r"t\.ints: .* so those to mask are unknown; give its CREATE TABLE"):
+    with pytest.raises(
+        bk.UsageError, match=r"t\.ints: .* so those to mask are unknown; give its CREATE TABLE"
+    ):
         Masks.of(mask=["*.*.email=null"]).treatments(schema)
 
 

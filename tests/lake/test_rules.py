@@ -136,15 +136,19 @@ def test_two_tables_never_share_a_name() -> None:
     assert rules.name_of(("a", "orders")) == ("store", "orders")
     assert rules.name_of(("shop", "items")) == ("store", "items")
     for key in (("shop", "orders"), ("store", "items"), ("store", "orders")):
-        with pytest.raises(UsageError, match=f"in the lake, store.{key[1]} is .*; rename {key[0]}.{key[1]}, too"):
+        with pytest.raises(
+            UsageError, match=f"in the lake, store.{key[1]} is .*; rename {key[0]}.{key[1]}, too"
+        ):
             rules.name_of(key)
     swapped = Rules.of(Masks(), ["a=b", "b=a"])
     assert [swapped.name_of((one, "t")) for one in "ab"] == [("b", "t"), ("a", "t")]
 
 
-@pytest.mark.parametrize("renames", [["a"], ["a.b=c"], ["a=b.c"], ["=a"], ["a.=b.c"], ["a=b", "c=b"], ["a=b", "a=c"]])
+@pytest.mark.parametrize(
+    "renames", [["a"], ["a.b=c"], ["a=b.c"], ["=a"], ["a.=b.c"], ["a=b", "c=b"], ["a=b", "a=c"]]
+)
 def test_invalid_renames(renames: list[str]) -> None:
-    with pytest.raises(UsageError, match="not a valid rename|occurs twice"):
+    with pytest.raises(UsageError, match=r"not a valid rename|occurs twice"):
         Rules.of(Masks(), renames)
 
 

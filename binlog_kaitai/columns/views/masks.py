@@ -1,8 +1,8 @@
 """Leaves out and masks columns with personal data, before any value leaves the reader of the rows.
 
-A rule names columns as ``schema.table.column``, ignoring case. Schema, table and column may be globs, and the
-column may have several names: ``shop.customers.email|mail``. If several rules apply to a column, the strictest
-one does, whatever their order.
+A rule names columns as ``schema.table.column``, ignoring case. Schema, table and column may be globs, and
+the column may have several names: ``shop.customers.email|mail``. If several rules apply to a column, the
+strictest one does, whatever their order.
 
 A rule must not stop working in silence. So a table that a rule names in full must have a column that the rule
 names, in each of its definitions: a column may have been renamed, or its name misspelt. A table whose columns
@@ -58,6 +58,10 @@ class Treatment(NamedTuple):
 
     method: Method
     length: int = 0
+
+    def __str__(self) -> str:
+        text = self.method.name.lower().replace("_", " ")
+        return f"{text} to {self.length}" if self.length else text
 
 
 _KEPT = Treatment(Method.KEPT)
@@ -156,7 +160,9 @@ class Masks:
         own = _rules(self)
         for rule in _rules(before):
             if not any(rule.is_covered_by(one) for one in own):
-                raise UsageError(f"the lake has the {rule.option} {rule.text}, which this run lacks; repeat it")
+                raise UsageError(
+                    f"the lake has the {rule.option} {rule.text}, which this run lacks; repeat it"
+                )
         if before.fingerprint and before.fingerprint != self.fingerprint:
             raise UsageError("the lake was hashed with another mask key; equal values would no longer match")
 
@@ -271,14 +277,14 @@ class Masks:
         before, after = self.treatment(*old), self.treatment(*new)
         if (after.method, -after.length) < (before.method, -before.length):
             raise UsageError(
-                f"{'.'.join(old)} is masked or left out, and a statement renames it to {'.'.join(new)}, which "
-                f"is not; add a rule for the new name"
+                f"{'.'.join(old)} is masked or left out, and a statement renames it to {'.'.join(new)}, "
+                f"which is not; add a rule for the new name"
             )
 
     def check_table_rename(self, old: str, new: str) -> None:
         """The same for a statement that renames a table, given as ``schema.table``."""
-        kept = {rule.columns + (rule.treatment,) for rule in _rules_about(self, new.casefold())}
-        if any(rule.columns + (rule.treatment,) not in kept for rule in _rules_about(self, old.casefold())):
+        kept = {(*rule.columns, rule.treatment) for rule in _rules_about(self, new.casefold())}
+        if any((*rule.columns, rule.treatment) not in kept for rule in _rules_about(self, old.casefold())):
             raise UsageError(
                 f"columns of {old} are masked or left out, and a statement renames it to {new}; add the same "
                 f"rules for the new name"
