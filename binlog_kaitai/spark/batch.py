@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -53,6 +54,10 @@ class BinlogReader(DataSourceReader):
         """
         splits = divide(self._files, self._options.split_size)
         has_rows = logs_with_rows(self._files, self._options.filters)
+        if skipped := has_rows.count(False):
+            # Spark shows the output of this process as the driver's.
+            message = f"{skipped} of {len(has_rows)} logs are skipped: their times or GTIDs match no filter"
+            print(f"binlog-kaitai: {message}", file=sys.stderr)
         return [SplitPartition(split) for split in splits if has_rows[split.number]]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

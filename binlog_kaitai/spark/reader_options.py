@@ -225,7 +225,8 @@ def _where(text: str | None, view: str) -> Where | None:
 def _masks(texts: Mapping[str, str], table: str | None) -> Masks:
     """Rules for columns of one table; the other views have values in texts, which cannot be masked."""
     names = ("includeColumns", "excludeColumns", "mask")
-    masks = Masks.of(*(_value(name, texts.get(name, ""), _items) for name in names), texts.get("maskKeyFile"))
+    include, exclude, mask = (_value(name, texts.get(name, ""), _items) for name in names)
+    masks = Masks.of(include, exclude, mask, texts.get("maskKeyFile"))
     if masks and table is None:
         reason = "the other views contain values in statements and JSON documents"
         raise UsageError(
