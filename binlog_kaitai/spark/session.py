@@ -70,7 +70,7 @@ def session(
         local = _LOCAL if has_rows else {**_LOCAL, _JAVA: _THIN}
     for name, value in {**_ALWAYS, **local, **given}.items():
         builder = builder.config(name, value)
-    if is_local:
+    if is_local and shows_ui:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else the user interface listens everywhere
     if not is_local or "PYSPARK_PYTHON" in os.environ:
         return builder.getOrCreate()
