@@ -239,7 +239,9 @@ def _masks(texts: Mapping[str, str], table: str | None) -> Masks:
 
 def _check_where(where: Where, masks: Masks, table: str) -> None:
     for name in where.needed.names:
-        if masks.treatment(table, name).method is not Method.KEPT:
+        # A reserved name of the server has underscores appended in the view.
+        spellings = (name[:length] for length in range(len(name.rstrip("_")), len(name) + 1))
+        if any(masks.treatment(table, one).method is not Method.KEPT for one in spellings):
             raise UsageError(f"where refers to {name}, which is masked or left out")
 
 

@@ -238,8 +238,7 @@ class Masks:
             if treatment.method >= Method.NULL:
                 array = pa.nulls(batch.num_rows, field.type)
             else:
-                array = batch.column(batch.schema.get_field_index(field.name))
-                array = self._masked(array, treatment)
+                array = self._masked(batch.column(field.name), treatment)
                 if field.name == ABSENT_FIELD.name:
                     array = _only(array, target.names)
             arrays.append(array if array.type == field.type else cast(array, field.type))
