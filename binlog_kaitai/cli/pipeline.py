@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -93,6 +92,44 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     metavar="N",
     help="Connections that read the tables for --snapshot.",
 )
+@click.option(
+    "--include-columns", "included", multiple=True, metavar="COLUMNS", help="Of a table: only these. *"
+)
+@click.option("--exclude-columns", "excluded", multiple=True, metavar="COLUMNS", help="Leave out columns. *")
+@click.option(
+    "--mask",
+    "masks",
+    multiple=True,
+    metavar="COLUMNS=METHOD",
+    help="Mask columns: hash (with a key), sha256, truncate:N or null. *",
+)
+@click.option(
+    "--mask-key-file",
+    type=options.LocalPath(),
+    metavar="FILE",
+    help="Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",
+)
+@click.option(
+    "--rename",
+    "renames",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Another name in the lake for a schema, or a table as SCHEMA.TABLE. *",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be loaded, without writing. Needs no Spark.")
+@click.option(
+    "--progress-file",
+    type=options.LocalPath(),
+    metavar="FILE",
+    help="Append a line of JSON for each batch.",
+)
+@click.option(
+    "--metrics-file",
+    type=options.LocalPath(),
+    metavar="FILE",
+    help="Keep metrics in this file, in Prometheus' text format.",
+)
+@click.option("--ui", is_flag=True, help="Serve Spark's user interface.")
 @click.option("--master", metavar="URL", help="Spark master, such as local[4]; set by spark-submit itself.")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
 def command(
@@ -115,6 +152,15 @@ def command(
     spool: str | None,
     snapshot: bool,
     snapshot_readers: int,
+    included: tuple[str, ...],
+    excluded: tuple[str, ...],
+    masks: tuple[str, ...],
+    mask_key_file: str | None,
+    renames: tuple[str, ...],
+    dry_run: bool,
+    progress_file: str | None,
+    metrics_file: str | None,
+    ui: bool,
     master: str | None,
     settings: tuple[str, ...],
 ) -> None:
@@ -122,7 +168,7 @@ def command(
 
     Writes the same tables as export, partitioned by date. Each run loads what is new since the last one. If a
     run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running server,
-    mysql://USER@HOST/ (see fetch).
+    mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a glob.
 
     Options marked * may be repeated.
 
@@ -137,10 +183,11 @@ def command(
         import pyspark  # noqa: F401
     except ImportError as error:
         raise UsageError(_NEEDED) from error
+    from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of
+    from binlog_kaitai.columns.views.masks import Masks
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.lake.commits import PRIVATE
+    from binlog_kaitai.lake.rules import NO_RULES, Rules
     from binlog_kaitai.sources.remote import is_url
-    from binlog_kaitai.sources.source import is_server
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream import Following
     from binlog_kaitai.spark.stream_options import at_least_one, parse_starting, spooled
@@ -163,9 +210,10 @@ def command(
     if snapshot:
         _check_snapshot(wanted, start, ddl)
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in sources)
-    if spool is None and any(map(is_server, paths)):
-        spool = str(target / PRIVATE / "spool")
-    paths, server = spooled(paths, spool)
+    rules = Rules.of(Masks.of(included, excluded, masks, mask_key_file), renames)
+    if snapshot and rules != NO_RULES:
+        raise UsageError("--snapshot: columns cannot be left out, masked or renamed, nor tables renamed")
+    paths, server = spooled(paths, spool_of(paths, spool, target, rules))
     if snapshot and server is None:
         raise UsageError("--snapshot requires a server: mysql://USER@HOST/")
     following = Following(
@@ -179,9 +227,16 @@ def command(
         server=server,
     )
     readers = snapshot_readers if snapshot else 0
-    job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format, readers)
-    pipeline = Pipeline(job, on_batch=_say)
-    _run(pipeline, interval if continuous else None, state, _moment(as_of), master, settings)
+    job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format, readers, rules)
+    if dry_run:
+        show_preview(job)
+        return
+    reports = Reports(job, progress_file, metrics_file)
+    pipeline = Pipeline(job, on_progress=reports.take)
+    try:
+        _run(pipeline, interval if continuous else None, state, _moment(as_of), master, settings, ui)
+    finally:
+        reports.end()
 
 
 def _check_snapshot(views: Sequence[str], start: str, ddl: str | None) -> None:
@@ -200,6 +255,7 @@ def _run(
     as_of: datetime | str | None,
     master: str | None,
     settings: tuple[str, ...],
+    shows_ui: bool,
 ) -> None:
     from pyspark.errors import PySparkException
 
@@ -208,14 +264,12 @@ def _run(
 
     pipeline.lake.check()
     has_rows = state or pipeline.job.format == "delta"
-    spark = session(master, (*settings_of(pipeline.job.format), *settings), has_rows=has_rows)
+    given = (*settings_of(pipeline.job.format), *settings)
+    spark = session(master, given, has_rows=has_rows, shows_ui=shows_ui)
+    if shows_ui:
+        say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
     if interval is not None and state:
-
-        def say_and_refresh(record: dict[str, Any]) -> None:
-            _say(record)
-            _refresh(pipeline, spark, None)
-
-        pipeline.on_batch = say_and_refresh
+        pipeline.on_batch = lambda record: _refresh(pipeline, spark, None)
     query = pipeline.start(spark, interval=interval)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: query.stop())
@@ -238,17 +292,6 @@ def _refresh(pipeline: Pipeline, spark: Any, as_of: datetime | str | None) -> No
             say(f"state: {rows}", err=True)
         else:
             say(f"state/{name}: {rows} rows")
-
-
-def _say(record: dict[str, Any]) -> None:
-    """Print one line for each part of a batch."""
-    counts: Counter[str] = Counter()
-    for file in record["files"]:
-        counts[os.path.dirname(os.path.dirname(file["to"]))] += file["rows"]
-    for piece in record["pieces"]:
-        counts.update(piece.get("rows", {}))
-    for name, rows in sorted(counts.items()):
-        say(f"batch {record['batch']}: {name}: {rows} rows")
 
 
 def _plain(error: Exception) -> BinlogError:

@@ -125,7 +125,7 @@ class Alteration:
             # Partition names, or the columns of ORDER BY, follow with commas of their own.
             self._is_in_list |= word == "ORDER" or cursor.keyword(1) == "PARTITION"
             if not (word in _HARMLESS or cursor.mark(1) == "=" or self._is_in_list):
-                raise UnreadableError(f"unknown clause {cursor.next()}")
+                raise UnreadableError(f"unknown clause {cursor.next().shown}")
             if word in ("PARTITION", "UNION", "EXCHANGE") or self._is_in_list:
                 cursor.rest()
                 return

@@ -134,7 +134,7 @@ def _type(cursor: Cursor, found: _Attributes) -> tuple[str, list[Token]]:
     """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
     if first.kind is Kind.MARK or first.kind is Kind.STRING:
-        raise UnreadableError(f"expected a type, found {first}")
+        raise UnreadableError(f"expected a type, found {first.shown}")
     base = first.text.lower()
     if base == "national":
         found.charset = _NATIONAL

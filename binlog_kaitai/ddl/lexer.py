@@ -62,6 +62,11 @@ class Token(NamedTuple):
         """The word in upper case; empty for a token that cannot be a keyword."""
         return self.text.upper() if self.kind is Kind.WORD else ""
 
+    @property
+    def shown(self) -> str:
+        """The token in error messages, which are stored in checkpoints: no values."""
+        return "a string" if self.kind is Kind.STRING else str(self)
+
     def __str__(self) -> str:
         if self.kind is Kind.STRING:
             return "'" + self.text.replace("'", "''") + "'"
@@ -168,7 +173,7 @@ class Cursor:
         """An identifier."""
         token = self.next()
         if token.kind not in (Kind.WORD, Kind.NAME) or not token.text:
-            raise UnreadableError(f"expected a name, found {token}")
+            raise UnreadableError(f"expected a name, found {token.shown}")
         return token.text
 
     def dotted_name(self) -> tuple[str, ...]:

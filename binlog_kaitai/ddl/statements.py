@@ -193,7 +193,7 @@ def read_elements(cursor: Cursor) -> Elements:
         words = [token.keyword for token in part]
         elements.is_versioned |= "SYSTEM" in words and words[words.index("SYSTEM") - 1] == "WITH"
         if inner:
-            raise UnreadableError(f"unexpected {inner.next()} after a column")
+            raise UnreadableError(f"unexpected {inner.next().shown} after a column")
         elements.columns.append(column)
     keys = [column.name for column in elements.columns if column.is_primary_key]
     elements.primary_key = elements.primary_key or tuple(keys)

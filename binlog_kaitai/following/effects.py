@@ -44,7 +44,8 @@ _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
 #: Types of statements whose text only the event reader can provide: it is compressed, or names a file.
 _BY_READER = (EventType.query_compressed_event, EventType.execute_load_query_event)
 
-_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
+#: The reason if rows have changed without rows events.
+LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
 
 
 class Kind(StrEnum):
@@ -188,7 +189,7 @@ def take_statement(position: int, body: Any, definitions: Definitions) -> list[E
     if isinstance(body, Prepared):
         return [Effect(position, Kind.PREPARED, "", body.xid, start=body.start)]
     if isinstance(body, TextChange):
-        return [Effect(position, Kind.UNCLEAR, body.schema_name, body.table_name, reason=_AS_TEXT)]
+        return [Effect(position, Kind.UNCLEAR, body.schema_name, body.table_name, reason=LOGGED_AS_TEXT)]
     definitions.observe_query(body)
     if isinstance(body, BinlogError):
         return []

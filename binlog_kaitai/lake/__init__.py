@@ -5,6 +5,8 @@ write      part of a log as Parquet files, in a staging folder
 commits    atomic, exactly-once commits of batches
 iceberg    Iceberg tables over the files of a lake
 lineage    which changes make up a table, across TRUNCATE, DROP and RENAME
+rules      what is left out, masked and renamed
+preview    what a pipeline would load
 types      column types and names that the readers of a lake support
 =========  ==================================================================
 

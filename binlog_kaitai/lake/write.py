@@ -32,6 +32,7 @@ from binlog_kaitai.columns.views.events import read_events
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake import DATE, TIMES, VIEWS
+from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
 from binlog_kaitai.sources.source import Part, Source
 
@@ -71,11 +72,14 @@ class Written:
         The newest primary key of each table, as far as the log or its definitions show.
     incomplete : dict of str to str
         Tables whose content cannot be derived from their changes, with reasons.
+    names : dict of str to str
+        The names in the lake of tables that it renames.
     """
 
     files: dict[str, int] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
     incomplete: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def write_lake(
@@ -88,6 +92,7 @@ def write_lake(
     filters: Mapping[str, Any] | None = None,
     dialect: Dialect = SPARK,
     era: int = 0,
+    rules: Rules = NO_RULES,
 ) -> Written:
     """Write the events, transactions and changes of a log, or part of one, to a folder.
 
@@ -101,6 +106,8 @@ def write_lake(
         The dialect of the intended readers.
     era
         The era of the changes in the column `_sequence`, see `columns.rows.sequences`.
+    rules
+        What the lake leaves out, masks or renames.
 
     Raises
     ------
@@ -113,12 +120,12 @@ def write_lake(
         for view in views:
             if view == "changes":
                 pages = RowsPages(source, Filters.of(**chosen), definitions=definitions, era=era)
-                for name, batch in _changes(pages, table_batches_of, written, zero_dates, dialect):
+                for name, batch in _changes(pages, table_batches_of, written, zero_dates, dialect, rules):
                     files.write(name, batch, TIMES[view])
             else:
                 read: Callable[..., Any] = read_events if view == "events" else read_transactions
                 for batch in read(source, **chosen):
-                    files.write(view, batch, TIMES[view])
+                    files.write(view, rules.without_texts(batch), TIMES[view])
     finally:
         files.close()
     written.files = files.rows
@@ -135,6 +142,7 @@ def write_around(
     tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
     dialect: Dialect = SPARK,
+    rules: Rules = NO_RULES,
 ) -> tuple[Written, list[Gap]]:
     """The same for a split that may be damaged, skipping the damage; each view may find some of it.
 
@@ -158,11 +166,11 @@ def write_around(
         chosen = Filters.of(table=list(tables), **options)
         pages = RowsPages(source, chosen, definitions=definitions_at(part), era=split.era)
         # In log order: the part after damage is read again.
-        return _changes(pages, page_batches, written, zero_dates, dialect)
+        return _changes(pages, page_batches, written, zero_dates, dialect, rules)
 
     def others(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
         batches = read_part(split, part, view, definitions_at=definitions_at, **options)
-        return ((view, batch) for batch in batches)
+        return ((view, rules.without_texts(batch)) for batch in batches)
 
     try:
         for view in views:
@@ -179,7 +187,9 @@ def write_around(
     return written, [damages[start] for start in sorted(damages)]
 
 
-def write_damage(damages: Sequence[Gap], split: Split, folder: Path) -> dict[str, int]:
+def write_damage(
+    damages: Sequence[Gap], split: Split, folder: Path, rules: Rules = NO_RULES
+) -> dict[str, int]:
     """Write damage found in a log to a file in the ``damage`` folder; returns its path and row count."""
     with opened(split.file) as log:
         begun = datetime.fromtimestamp(log.log_header.timestamp, UTC)
@@ -188,7 +198,7 @@ def write_damage(damages: Sequence[Gap], split: Split, folder: Path) -> dict[str
             "file": split.file.path,
             "from": one.start,
             "to": one.stop_in(split.file.size),
-            "reason": one.error.reason,
+            "reason": rules.masks.reason_of(one.error),
             "begun": begun,
         }
         for one in damages
@@ -204,13 +214,18 @@ def _changes(
     written: Written,
     zero_dates: str,
     dialect: Dialect,
+    rules: Rules,
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
     """The changes of pages, each batch with the folder of its table; updates `written`."""
     lacking: set[tuple[str, str]] = set()
+    masks = rules.masks
 
     def schema_of(table: Table) -> pa.Schema:
-        schema = table_schema(table, zero_dates)
+        schema = masks.schema(table, table_schema(table, zero_dates))
         return schema.append(ABSENT_FIELD) if table.key in lacking else schema
+
+    def readable(table: Table) -> pa.Schema:
+        return masks.readable(table, schema_of(table), zero_dates) if masks else schema_of(table)
 
     for page in pages:
         for table, program in programs_of(page):
@@ -218,14 +233,20 @@ def _changes(
             images = [image for at, image in enumerate((before, after)) if program.which >> at & 1]
             if any(len(image) < len(table.schema.columns) for image in images):
                 lacking.add(table.key)
-            if (reason := why_untold(table, program)) is not None:
+            reason = why_untold(table, program) or (masks.why_no_key(table.schema) if masks else None)
+            if reason is not None:
                 written.incomplete[folder_name(table.key)] = reason
-        for table, batch in batches(page, schema_of, zero_dates):
+        for table, batch in batches(page, readable, zero_dates):
+            if masks:
+                batch = masks.applied(table, batch, schema_of(table))
             name = folder_name(table.key)
             keys = (key for key, one in own_columns(table.schema).items() if one.is_primary_key)
             written.keys[name] = [untaken_name(key, dialect.taken) for key in keys]
             names = {one: untaken_name(one, dialect.taken) for one in batch.schema.names}
-            yield f"changes/{name}", with_names(batch, names)
+            in_lake = folder_name(rules.name_of(table.key))
+            if in_lake != name:
+                written.names[name] = in_lake
+            yield f"changes/{in_lake}", with_names(batch, names)
 
 
 def why_untold(table: Table, program: Program) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 
@@ -65,9 +66,37 @@ class Metrics:
 
     def text(self) -> str:
         """The content of the file."""
-        lines = []
-        for name, (kind, meaning) in _METRICS.items():
-            lines += [f"# HELP {_PREFIX}{name} {meaning}", f"# TYPE {_PREFIX}{name} {kind}"]
-            value = self.values[name]
-            lines.append(f"{_PREFIX}{name} {'NaN' if isnan(value) else format(value, '.15g')}")
-        return "\n".join(lines) + "\n"
+        return prometheus_text(_PREFIX, _METRICS, {name: {"": value} for name, value in self.values.items()})
+
+
+def prometheus_text(
+    prefix: str,
+    metrics: Mapping[str, tuple[str, str]],
+    values: Mapping[str, Mapping[str, float]],
+    label: str = "",
+) -> str:
+    """Metrics in Prometheus' text format.
+
+    Parameters
+    ----------
+    metrics
+        Kind and meaning of each metric.
+    values
+        For each metric, its values by the value of the label; a metric without a label has one, for ``""``.
+    label
+        The name of the label.
+    """
+    lines = []
+    for name, (kind, meaning) in metrics.items():
+        lines += [f"# HELP {prefix}{name} {meaning}", f"# TYPE {prefix}{name} {kind}"]
+        for of, value in values.get(name, {}).items():
+            text = "NaN" if isnan(value) else format(value, ".15g")
+            lines.append(f"{prefix}{name}{_labelled(label, of)} {text}")
+    return "\n".join(lines) + "\n"
+
+
+def _labelled(label: str, value: str) -> str:
+    if not value:
+        return ""
+    escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return f'{{{label}="{escaped}"}}'

@@ -25,6 +25,7 @@ stream_views    the views as streams
 limits          how Spark versions limit a batch
 spooling        the spool of a query that streams from a server
 pipeline        writes logs to a lake, each transaction once
+progress        what each batch of a pipeline loaded, and what remains
 state           the content of a table, from its changes
 images          completes partial row images
 history         what statements in the logs did to a table

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
+import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -43,7 +46,7 @@ class BinlogReader(DataSourceReader):
         self._schema = schema
         use(options.keys)
         # Spark pickles the reader for the tasks before it asks for the partitions.
-        self._files = between(list_files(options.paths), options.starting, options.ending)
+        self._files = Files(between(list_files(options.paths), options.starting, options.ending))
 
     def partitions(self) -> Sequence[InputPartition]:
         """One partition for each split, in log order. The starts of logs are read only if there is a filter
@@ -51,6 +54,10 @@ class BinlogReader(DataSourceReader):
         """
         splits = divide(self._files, self._options.split_size)
         has_rows = logs_with_rows(self._files, self._options.filters)
+        if skipped := has_rows.count(False):
+            # Spark shows the output of this process as the driver's.
+            message = f"{skipped} of {len(has_rows)} logs are skipped: their times or GTIDs match no filter"
+            print(f"binlog-kaitai: {message}", file=sys.stderr)
         return [SplitPartition(split) for split in splits if has_rows[split.number]]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -84,6 +91,57 @@ class BinlogReader(DataSourceReader):
             if offset is not None:
                 filters[name] = offset.position
         return replace(self._options, filters=filters)
+
+
+class Files(Sequence[LogFile]):
+    """Logs that are unpickled only if they are needed.
+
+    Each task unpickles the reader. With 100,000 logs, it would spend most of a second on their list, which
+    only those tasks need that look for definitions in earlier logs.
+    """
+
+    def __init__(self, files: Sequence[LogFile]) -> None:
+        self._files: Sequence[LogFile] | None = files
+        self._count, self._packed = len(files), b""
+
+    def __getstate__(self) -> tuple[int, bytes]:
+        return self._count, self._packed or zlib.compress(pickle.dumps(self._files), 1)
+
+    def __setstate__(self, state: tuple[int, bytes]) -> None:
+        self._files, (self._count, self._packed) = None, state
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> LogFile: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[LogFile]: ...
+    def __getitem__(self, at: int | slice) -> LogFile | Sequence[LogFile]:
+        if isinstance(at, slice):
+            return FilesBefore(self, range(self._count)[at])
+        if self._files is None:
+            self._files = pickle.loads(zlib.decompress(self._packed))
+        return self._files[at]
+
+
+class FilesBefore(Sequence[LogFile]):
+    """Some of the logs, in order."""
+
+    def __init__(self, files: Files, numbers: range) -> None:
+        self._files, self._numbers = files, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> LogFile: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[LogFile]: ...
+    def __getitem__(self, at: int | slice) -> LogFile | Sequence[LogFile]:
+        if isinstance(at, slice):
+            return FilesBefore(self._files, self._numbers[at])
+        return self._files[self._numbers[at]]
 
 
 def between(files: list[LogFile], starting: Offset | None, ending: Offset | None) -> list[LogFile]:

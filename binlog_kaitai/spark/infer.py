@@ -16,6 +16,7 @@ from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.splits.split import LogFile, list_files, opened, source_of
 from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, merged_schema
+from binlog_kaitai.columns.views.masks import masked_schema
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.sources.source import series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
@@ -44,7 +45,8 @@ def table_columns(options: ReadOptions) -> pa.Schema:
     UsageError
         They cannot be found without reading more; the message says what to do.
     """
-    columns = merged_schema(_tables(options), options.zero_dates)
+    tables = _tables(options)
+    columns = masked_schema(tables, merged_schema(tables, options.zero_dates), options.masks)
     return columns.append(ABSENT_FIELD) if options.lists_absent else columns
 
 

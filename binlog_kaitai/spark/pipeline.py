@@ -9,9 +9,12 @@ killed is therefore repeated from the same offsets, unless it was already decide
 from __future__ import annotations
 
 import json
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -25,8 +28,10 @@ from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower, Span
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.lake.commits import Lake
+from binlog_kaitai.lake.commits import PRIVATE, Lake
+from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
 from binlog_kaitai.spark import limits, register_source
+from binlog_kaitai.spark.progress import PipelineMeter, Progress
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
 if TYPE_CHECKING:
@@ -56,6 +61,8 @@ class Job:
     snapshot_readers : int
         A new lake begins with the contents of the server's tables, read over so many connections; 0: with the
         logs.
+    rules : Rules
+        What the lake leaves out, masks and renames.
     """
 
     following: Following
@@ -65,16 +72,18 @@ class Job:
     zero_dates: str = "null"
     format: str = "parquet"
     snapshot_readers: int = 0
+    rules: Rules = NO_RULES
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self))
+        return json.dumps({**asdict(self), "rules": self.rules.as_dict()})
 
     @classmethod
     def of_json(cls, text: str) -> Job:
         found = json.loads(text)
         following = found.pop("following")
         following["paths"] = tuple(following["paths"])
-        return cls(Following(**following), **found)
+        rules = Rules.of_dict(found.pop("rules"))
+        return cls(Following(**following), **found, rules=rules)
 
 
 class LakeDataSource(DataSource):
@@ -100,6 +109,7 @@ class _LakeReader(FollowingReader):
         # Modules that only tasks need are imported below: each query has three driver processes without
         # tasks.
         job, span = self._job, partition.span
+        job.rules.check_effects(span.effects)
         staging = Lake(Path(job.folder)).new_staging()
         piece: dict[str, Any] = {
             "staging": str(staging),
@@ -108,17 +118,23 @@ class _LakeReader(FollowingReader):
             "files": {},
             "keys": {},
             "incomplete": {},
+            "names": job.rules.names_after(span.effects),
         }
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
-        for written in write(span, staging):
-            piece["files"].update(written.files)
-            piece["keys"].update(written.keys)
-            piece["incomplete"].update(written.incomplete)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for written in write(span, staging, piece):
+                piece["files"].update(written.files)
+                piece["keys"].update(written.keys)
+                piece["incomplete"].update(written.incomplete)
+                piece["names"].update(written.names)
+        # The driver prints them: nobody reads what the workers print.
+        piece["warnings"] = list(dict.fromkeys(str(one.message) for one in caught))
         yield pa.RecordBatch.from_pydict(
             {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
         )
 
-    def _write(self, span: Span, staging: Path) -> Iterator[Written]:
+    def _write(self, span: Span, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
         from binlog_kaitai.following.spans import source_of
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_lake
@@ -134,9 +150,10 @@ class _LakeReader(FollowingReader):
                 filters={**_gtids(span), "table": list(job.tables) if view == "changes" else None},
                 dialect=DIALECTS[job.format],
                 era=span.era,
+                rules=job.rules,
             )
 
-    def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:
+    def _write_around(self, span: Span, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
         from binlog_kaitai.following.spans import definitions_in, split_of
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_around, write_damage
@@ -152,9 +169,11 @@ class _LakeReader(FollowingReader):
             tables=job.tables,
             filters=_gtids(span),
             dialect=DIALECTS[job.format],
+            rules=job.rules,
         )
+        piece["damaged_ranges"] = len(damages)
         if damages and job.following.mode == "PERMISSIVE":
-            written.files |= write_damage(damages, split, staging)
+            written.files |= write_damage(damages, split, staging, job.rules)
         elif damages:
             report_dropped(damages, split)
         yield written
@@ -179,10 +198,13 @@ class Pipeline:
     ----------
     on_batch : callable
         Called with the record of each batch once it is in the lake.
+    on_progress : callable or None
+        Called with the progress that each batch made, after `on_batch`.
     """
 
     job: Job
     on_batch: Callable[[dict[str, Any]], object] = lambda record: None
+    on_progress: Callable[[Progress], object] | None = None
     lake: Lake = field(init=False)
 
     def __post_init__(self) -> None:
@@ -211,6 +233,12 @@ class Pipeline:
 
         check_format(spark, self.job.format)
         self.lake.open()
+        try:
+            is_new = self.lake.newest() is None
+            keep_rules(self.lake.folder / PRIVATE / "rules.json", self.job.rules, is_new=is_new)
+        except UsageError:
+            self.lake.close()
+            raise
         register_source(spark, LakeDataSource)
         context = getattr(spark, "_sc", None)  # a client of Spark Connect has none
         at_once = context.defaultParallelism if context else 1
@@ -261,14 +289,25 @@ class Pipeline:
         self.lake.close()
 
     def _take(self, pieces: DataFrame, batch: int) -> None:
+        begun = time.monotonic()
         found: list[dict[str, Any]] = []
+        texts: list[str] = []
         if not self.lake.is_decided(batch):
             rows = sorted(pieces.collect(), key=lambda row: row["number"])
             found = [json.loads(row["piece"]) for row in rows]
+            texts = [text for one in found for text in one.pop("warnings")]
             if batch == 0 and (snapshot := self._snapshot()) is not None:
                 found.insert(0, snapshot.piece(self.lake.snapshot))
             if self.job.format == "delta":
                 from binlog_kaitai.spark.formats import append_batch
 
                 append_batch(pieces.sparkSession, self.lake, batch, found)
-        self.on_batch(self.lake.commit(batch, found))
+        record = self.lake.commit(batch, found)
+        seconds = time.monotonic() - begun
+        self.on_batch(record)
+        if self.on_progress is not None:
+            self.on_progress(Progress.of(record, seconds, self._meter.after(batch), texts))
+
+    @cached_property
+    def _meter(self) -> PipelineMeter:
+        return PipelineMeter(self.job.following.paths, self.lake.checkpoint / "offsets")

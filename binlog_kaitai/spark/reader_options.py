@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
+from binlog_kaitai.columns.views.masks import NO_MASKS, Masks, Method
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, whole_number
 from binlog_kaitai.core.table_set import is_pattern
 from binlog_kaitai.errors import UsageError
@@ -83,6 +84,10 @@ _OTHERS = (
     "keyFile",
     "keyFileSecretFile",
     "where",
+    "includeColumns",
+    "excludeColumns",
+    "mask",
+    "maskKeyFile",
 )
 _KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
 
@@ -129,6 +134,8 @@ class ReadOptions:
         In the view `TABLE`, a condition on the rows.
     filters : dict
         Filters under their Python names.
+    masks : Masks
+        In the view `TABLE`, columns that are left out or masked.
     keys : Keys
         Files with the keys of encrypted logs, which each executor reads.
     """
@@ -149,6 +156,7 @@ class ReadOptions:
     where: Where | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
     keys: Keys = field(default_factory=Keys)
+    masks: Masks = NO_MASKS
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> ReadOptions:
@@ -173,6 +181,9 @@ class ReadOptions:
         for offset, name in ((starting, "start_position"), (ending, "stop_position")):
             if offset is not None and name in filters:
                 raise UsageError("offsets and positions cannot be given together")
+        masks, where = _masks(texts, table), _where(texts.get("where"), view)
+        if masks and where is not None:
+            _check_where(where, masks, str(table))
         return cls(
             paths=_paths(texts),
             view=view,
@@ -187,9 +198,10 @@ class ReadOptions:
             infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
             lists_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
             zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
-            where=_where(texts.get("where"), view),
+            where=where,
             filters=filters,
             keys=_keys(texts),
+            masks=masks,
         )
 
 
@@ -208,6 +220,29 @@ def _where(text: str | None, view: str) -> Where | None:
     from binlog_kaitai.spark.conditions import of_text
 
     return of_text(text)
+
+
+def _masks(texts: Mapping[str, str], table: str | None) -> Masks:
+    """Rules for columns of one table; the other views have values in texts, which cannot be masked."""
+    names = ("includeColumns", "excludeColumns", "mask")
+    include, exclude, mask = (_value(name, texts.get(name, ""), _items) for name in names)
+    masks = Masks.of(include, exclude, mask, texts.get("maskKeyFile"))
+    if masks and table is None:
+        reason = "the other views contain values in statements and JSON documents"
+        raise UsageError(
+            f"{', '.join(names)} are for the changes of one table, by the option table: {reason}"
+        )
+    if table is not None and (others := masks.others(table)):
+        raise UsageError(f"{others[0]} is not about columns of {table}")
+    return masks
+
+
+def _check_where(where: Where, masks: Masks, table: str) -> None:
+    for name in where.needed.names:
+        # A reserved name of the server has underscores appended in the view.
+        spellings = (name[:length] for length in range(len(name.rstrip("_")), len(name) + 1))
+        if any(masks.treatment(table, one).method is not Method.KEPT for one in spellings):
+            raise UsageError(f"where refers to {name}, which is masked or left out")
 
 
 def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:
@@ -254,9 +289,9 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def _value(name: str, text: str) -> Any:
+def _value(name: str, text: str, parse: Callable[[str], Any] | None = None) -> Any:
     try:
-        return FILTERS[name][1](text)
+        return (parse or FILTERS[name][1])(text)
     except (ValueError, OverflowError) as error:
         raise UsageError(f"option {name}: {error}") from error
 

@@ -38,7 +38,11 @@ _ALWAYS = {
 
 
 def session(
-    master: str | None = None, settings: Iterable[str] = (), *, has_rows: bool = True
+    master: str | None = None,
+    settings: Iterable[str] = (),
+    *,
+    has_rows: bool = True,
+    shows_ui: bool = False,
 ) -> SparkSession:
     """The session of this process, created if there is none.
 
@@ -48,6 +52,8 @@ def session(
         Spark's URL; None: what spark-submit has set, else ``local[*]``.
     settings
         More settings, as ``name=value``.
+    shows_ui
+        Serve Spark's user interface, in local mode on the loopback interface only.
     has_rows
         Rows pass through Spark; otherwise only file names do, or a few rows for a few seconds.
     """
@@ -57,11 +63,15 @@ def session(
         builder = builder.master(master or "local[*]")
     is_local = not is_submitted and (master or "local").startswith("local")
     given = dict(one.partition("=")[::2] for one in settings)
+    if shows_ui:
+        given.setdefault("spark.ui.enabled", "true")
     local = {}
     if is_local:
         local = _LOCAL if has_rows else {**_LOCAL, _JAVA: _THIN}
     for name, value in {**_ALWAYS, **local, **given}.items():
         builder = builder.config(name, value)
+    if is_local and shows_ui:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else the user interface listens everywhere
     if not is_local or "PYSPARK_PYTHON" in os.environ:
         return builder.getOrCreate()
     # `register` names the interpreter for the sources here; Spark looks for others when it starts.

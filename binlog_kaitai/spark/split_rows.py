@@ -37,7 +37,7 @@ def rows_of(
     view, arguments = _view_and_arguments(earlier, options)
     if options.table is not None:
         arguments["schema"] = columns_of_table(target, options.corrupt_column)
-        arguments["where"] = options.where
+        arguments |= {"where": options.where, "masks": options.masks}
     if options.mode == "FAILFAST":
         for batch in read_split(split, view, **arguments):
             yield conform(batch, target)
@@ -50,7 +50,7 @@ def arrow_rows_of(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one split of a table as Arrow batches; damage is dropped, except in mode FAILFAST."""
     view, arguments = _view_and_arguments(earlier, options)
-    arguments["schema"] = schema
+    arguments |= {"schema": schema, "masks": options.masks}
     if options.mode == "FAILFAST":
         yield from read_split(split, view, **arguments)
         return
@@ -109,7 +109,8 @@ def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
 
 def _row_of(damage: Gap, split: Split, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
     stop = damage.stop_in(split.file.size)
-    found = {"file": split.file.path, "from": damage.start, "to": stop, "reason": damage.error.reason}
+    reason = options.masks.reason_of(damage.error)
+    found = {"file": split.file.path, "from": damage.start, "to": stop, "reason": reason}
     row = {name: found[key] for name, key in _DAMAGE_FIELDS.items() if name in target.names}
     if options.corrupt_column in target.names:
         row[options.corrupt_column] = json.dumps(found, ensure_ascii=False)

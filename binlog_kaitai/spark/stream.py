@@ -7,7 +7,7 @@ task reads one of its spans.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -15,6 +15,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower, Span
+from binlog_kaitai.following.backlog import BacklogMeter
 from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.limits import (
@@ -122,6 +123,8 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             at_once=options.at_once,
             passes_damage=options.mode != "FAILFAST",
         )
+        self._meter = BacklogMeter(self._follower)
+        self._reached: dict[str, Any] | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         if ASKED_BY_SPARK:
@@ -183,11 +186,17 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             until = self._spool.end()
         checkpoint, added = _parse(start)
         end = self._follower.advance(checkpoint, max_bytes=size, max_files=files, until=until)
-        return {**end.as_dict(), **added}
+        self._reached = {**end.as_dict(), **added}
+        return self._reached
 
     def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
+        """The end of the newest log, and what remains after the batch that has just been planned."""
         file, size = self._follower.end() if self._spool is None else self._spool.end()
-        return {"file": file, "position": size}
+        found: dict[str, Any] = {"file": file, "position": size}
+        if self._reached is not None:
+            backlog = self._meter.after(checkpoint_of(self._reached))
+            found |= {f"{name}_behind": value for name, value in asdict(backlog).items()}
+        return found
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """A partition for each span between two offsets.
@@ -226,6 +235,11 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError
+
+
+def checkpoint_of(offset: dict[str, Any]) -> Checkpoint:
+    """The checkpoint in an offset of a query."""
+    return _parse(offset)[0]
 
 
 def _parse(offset: dict[str, Any]) -> tuple[Checkpoint, dict[str, Any]]:

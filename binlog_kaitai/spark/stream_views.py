@@ -78,7 +78,8 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     if options.view == "changes":
         yield from json_batches(pages)
     else:
-        yield from typed_batches(pages, columns_of_table(target, options.corrupt_column), options.zero_dates)
+        columns = columns_of_table(target, options.corrupt_column)
+        yield from typed_batches(pages, columns, options.zero_dates, masks=options.masks)
 
 
 def _around(
@@ -90,4 +91,5 @@ def _around(
         arguments |= {"zero_dates": options.zero_dates, "table": options.table or filters.get("table")}
     if options.table is not None:
         arguments["schema"] = columns_of_table(target, options.corrupt_column)
+        arguments["masks"] = options.masks
     yield from rows_around(split_of(span), view, arguments, options, target)

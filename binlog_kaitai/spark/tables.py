@@ -48,18 +48,24 @@ class LakeTables:
         self._lake = lake
         self._until = None if as_of is None else self._place(as_of)
         self._lineage = Lineage.of(lake.records(), self._until)
+        #: The names in the lake of tables that it renames.
+        self._names: dict[str, str] = {}
+        for record in lake.records():
+            for piece in record["pieces"]:
+                self._names |= piece.get("names", {})
+        self._names_on_server = {new: old for old, new in self._names.items()}
 
     def names(self) -> list[str]:
         """The tables that have changes, as ``schema.table``."""
-        return self._lineage.tables()
+        return sorted(self._names.get(name, name) for name in self._lineage.tables())
 
     def keys(self, name: str) -> list[str]:
         """Columns of the primary key; [] if there is none, or none is known."""
-        return self._lineage.keys.get(name, [])
+        return self._lineage.keys.get(self._on_server(name), [])
 
     def newest_batch(self, name: str) -> int:
         """The last batch that affected a table; -1 if the tables are those of a point in time."""
-        return self._lineage.newest.get(name, 0) if self._until is None else -1
+        return self._lineage.newest.get(self._on_server(name), 0) if self._until is None else -1
 
     def current(self, name: str) -> DataFrame:
         """The contents of a table.
@@ -69,8 +75,8 @@ class LakeTables:
         UsageError
             Its changes do not determine them.
         """
-        if name in self._lineage.unclear:
-            raise UsageError(f"{name}: {self._lineage.unclear[name]}")
+        if (reason := self._lineage.unclear.get(self._on_server(name))) is not None:
+            raise UsageError(f"{name}: {reason}")
         changes = self.changes(name)
         own = [one for one in changes.columns if one not in (*META, ABSENT, _BATCH, _PIECE)]
         keys = [key for key in self.keys(name) if key in own]
@@ -84,15 +90,15 @@ class LakeTables:
 
         Columns have their current names, also in changes from before they were renamed.
         """
-        renames = self._lineage.renames(name)
-        segments = self._lineage.segments(name)
+        renames = self._lineage.renames(self._on_server(name))
+        segments = self._lineage.segments(self._on_server(name))
         parts = [part for one in segments if (part := self._segment(one, renames)) is not None]
         if not parts:
             raise UsageError(f"{name} has no changes")
         return joined(parts)
 
     def _segment(self, segment: Segment, renames: Sequence[Rename]) -> DataFrame | None:
-        folder = self._lake.folder / "changes" / segment.table
+        folder = self._lake.folder / "changes" / self._names.get(segment.table, segment.table)
         files = by_schema(folder.rglob("*.parquet"))
         parts = [part for paths in files for part in with_new_names(self._read(paths), renames)]
         if not parts:
@@ -102,6 +108,9 @@ class LakeTables:
         if self._until is not None:
             found = found.where(place < _literal(self._until))
         return found.where(is_of_segment(place, segment, self._lineage))
+
+    def _on_server(self, name: str) -> str:
+        return self._names_on_server.get(name, name)
 
     def _read(self, paths: list[str]) -> DataFrame:
         """Files of the same columns."""

@@ -31,6 +31,8 @@ WHOLE = {
     "languages.md": "programs in other languages, which tools/conformance builds and runs",
     "live.md": "asks a running server; tests/servers/test_fetch.py does the same",
     "spark.md": "needs a Spark session; tests/spark runs the same calls",
+    "spark-guide.md": "needs Spark, Delta and a server; tests/lakes/test_guide.py runs its programs",
+    "spark-sizing.md": "figures",
     "spark-merge.md": "needs a Spark with Delta and Iceberg; tests/lakes runs it",
 }
 

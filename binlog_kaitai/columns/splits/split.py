@@ -32,6 +32,7 @@ from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.columns.views.changes import json_batches, typed_batches
 from binlog_kaitai.columns.views.ddl import DDL_SCHEMA, ddl_batches, pages_of_ddl
 from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
+from binlog_kaitai.columns.views.masks import NO_MASKS, Masks
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
@@ -198,6 +199,7 @@ def read_part(
     table: str | Iterable[str] | None = None,
     schema: pa.Schema | None = None,
     where: Where | None = None,
+    masks: Masks = NO_MASKS,
     earlier: Sequence[LogFile] = (),
     ddl: str | None = None,
     scan_ddl: bool = True,
@@ -219,6 +221,8 @@ def read_part(
         and columns missing from a row are null.
     where
         A condition on the rows; requires `schema`.
+    masks
+        Columns to mask; requires `schema`.
     earlier
         The logs before this one; the definitions in those of the same series apply if a log does not name
         columns.
@@ -273,7 +277,7 @@ def read_part(
         if schema is None:
             yield from json_batches(pages)
         else:
-            yield from typed_batches(pages, schema, zero_dates, where)
+            yield from typed_batches(pages, schema, zero_dates, where, masks)
 
 
 def source_of(file: LogFile) -> Source:

@@ -22,6 +22,7 @@ from binlog_kaitai.columns.views.change_schemas import (
     merged_schema,
     own_columns,
 )
+from binlog_kaitai.columns.views.masks import NO_MASKS, Masks
 from binlog_kaitai.columns.views.where import Where, chosen_columns
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, FiltersWithoutTable, ZeroDates
 from binlog_kaitai.errors import UsageError
@@ -159,9 +160,18 @@ def _chosen_batches(
 
 
 def typed_batches(
-    pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str, where: Where | None = None
+    pages: Iterable[RowsPage],
+    schema: pa.Schema,
+    zero_dates: str,
+    where: Where | None = None,
+    masks: Masks = NO_MASKS,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one table as batches of a schema: columns by name, null where the table lacks one.
+
+    Parameters
+    ----------
+    masks
+        Columns to mask; `schema` has their types after masking, and `where` is not about them.
 
     Raises
     ------
@@ -173,10 +183,11 @@ def typed_batches(
         check_schema(table.schema, schema)
         if where is not None:
             check_schema(table.schema, where.needed)
-        return schema
+        return masks.readable(table, schema, zero_dates) if masks else schema
 
     for page in pages:
-        yield from (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
+        for table, batch in page_batches(page, schema_of, zero_dates, where):
+            yield masks.applied(table, batch, schema) if masks else batch
 
 
 def json_batches(

@@ -1,0 +1,147 @@
+"""What `binlog-kaitai pipeline` reports: before a run, after each batch, and at the end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from binlog_kaitai.cli.messages import say, warn
+from binlog_kaitai.columns.views.change_schemas import META_FIELDS
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.lake.commits import PRIVATE, Lake
+from binlog_kaitai.lake.preview import PlannedTable, Preview, preview
+from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.types import DIALECTS
+from binlog_kaitai.sources.source import is_server
+from binlog_kaitai.spark.progress import Progress, ProgressFiles, offset_of, size_text
+
+if TYPE_CHECKING:
+    from binlog_kaitai.spark.pipeline import Job
+
+
+def spool_of(paths: Sequence[str], spool: str | None, target: Path, rules: Rules) -> str | None:
+    """Where to keep the logs of a server; None for the default outside the lake.
+
+    Raises
+    ------
+    UsageError
+        The spool would be in a lake with masks, and has all values.
+    """
+    if not any(map(is_server, paths)):
+        return spool
+    if not rules.masks:
+        return str(target / PRIVATE / "spool") if spool is None else spool
+    if spool is not None and Path(spool).resolve().is_relative_to(target.resolve()):
+        raise UsageError("--spool: a lake with masks cannot contain the logs; use a directory outside it")
+    return spool
+
+
+#: Columns that every table of changes has.
+_EVERY = frozenset(field.name for field in META_FIELDS)
+
+
+class Reports:
+    """Reports batches on stdout and in files, and at the end what the user should know."""
+
+    def __init__(self, job: Job, progress_file: str | None, metrics_file: str | None) -> None:
+        self._masks = job.rules.masks
+        self._has_changes = "changes" in job.views
+        lines, metrics = (None if one is None else Path(one) for one in (progress_file, metrics_file))
+        self._files = ProgressFiles(lines, metrics)
+        self._tables: set[str] = set()
+        if self._masks and set(job.views) & {"events", "transactions"}:
+            warn("columns are masked: the text of statements, which may contain their values, is left out")
+
+    def take(self, one: Progress) -> None:
+        say(one.line())
+        for text in one.warnings:
+            warnings.warn(text, stacklevel=1)
+        self._tables |= one.tables
+        self._files.take(one)
+
+    def end(self) -> None:
+        """Name rules for columns of tables that no batch had: they may be misspelt."""
+        if self._masks and self._tables:
+            for rule in self._masks.unseen(self._tables):
+                warn(f"warning: no table of this run has columns {rule}")
+
+
+def show_preview(job: Job) -> None:
+    """Print what a run would load.
+
+    Raises
+    ------
+    BinlogError
+        The logs cannot be read, or the rules do not fit a table.
+    """
+    following = job.following
+    if following.server is not None:
+        raise UsageError("--dry-run reads logs, not a running server; fetch its logs and name them")
+    follower = Follower(
+        following.paths,
+        fails_on_loss=following.fails_on_data_loss,
+        follows_definitions=True,
+        ddl=following.ddl,
+        split_size=following.split_size,
+    )
+    found = preview(
+        follower,
+        _start_of(job, follower),
+        max_bytes=following.max_bytes,
+        dialect=DIALECTS[job.format],
+        rules=job.rules,
+        tables=job.tables,
+        ddl=following.ddl,
+        zero_dates=job.zero_dates,
+    )
+    _show(found, has_changes="changes" in job.views)
+
+
+def _start_of(job: Job, follower: Follower) -> Checkpoint:
+    """Where a run would begin: after the last batch of the lake."""
+    lake = Lake(Path(job.folder), job.format)
+    lake.check()
+    commits = lake.checkpoint / "commits"
+    done = [int(path.name) for path in commits.glob("[0-9]*")] if commits.is_dir() else []
+    if done:
+        return offset_of(lake.checkpoint / "offsets" / str(max(done)))
+    starting = job.following.starting
+    if not isinstance(starting, str):
+        return follower.place(starting)
+    return follower.latest() if starting == "latest" else follower.earliest()
+
+
+def _show(found: Preview, *, has_changes: bool) -> None:
+    if not found.batches:
+        say("nothing to load")
+        return
+    logs, batches, tasks = (
+        _count(*one) for one in ((found.logs, "log"), (found.batches, "batch"), (found.tasks, "task"))
+    )
+    say(f"{size_text(found.bytes)} of {logs}, {batches}, {tasks}")
+    say(f"from {found.start.file}, position {found.start.position}")
+    say(f"to {found.end.file}, position {found.end.position}")
+    for name, table in found.tables.items() if has_changes else ():
+        _show_table(name, table)
+
+
+def _show_table(name: str, table: PlannedTable) -> None:
+    server = f" ({table.name} on the server)" if table.name != name else ""
+    say("")
+    say(f"changes/{name}{server}: {_count(table.rows, 'row')}, {size_text(table.bytes)}")
+    for column, kind in table.columns.items():
+        if column in _EVERY:
+            continue
+        how = table.masked.get(column)
+        say(f"  {column}: {kind}{f', {how}' if how else ''}")
+    for column, how in table.masked.items():
+        if column not in table.columns:
+            say(f"  {column}: {how}")
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun if number == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number:,} {plural}"

@@ -1,0 +1,474 @@
+"""Leaves out and masks columns with personal data, before any value leaves the reader of the rows.
+
+A rule names columns as ``schema.table.column``, ignoring case. Schema, table and column may be globs, and
+the column may have several names: ``shop.customers.email|mail``. If several rules apply to a column, the
+strictest one does, whatever their order.
+
+A rule must not stop working in silence. So a table that a rule names in full must have a column that the rule
+names, in each of its definitions: a column may have been renamed, or its name misspelt. A table whose columns
+have no names in the log is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.columns.rows.arrow_types import arrow_type, cast
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, own_columns
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.values.schema import NameSource, Schema
+
+#: The environment variable with the key, if there is no file.
+KEY_VARIABLE = "BINLOG_KAITAI_MASK_KEY"
+
+#: Minimum length of the key, in bytes; shorter ones can be guessed.
+_LEAST_KEY = 16
+
+#: Size of a block of SHA-256, in bytes.
+_BLOCK = 64
+
+_GLOB = re.compile(r"[*?\[]")
+_METHOD = re.compile(r"null|hash|sha256|truncate:([0-9]{1,9})")
+
+
+class Method(IntEnum):
+    """What happens to a column; the greatest number is the strictest."""
+
+    KEPT = 0
+    TRUNCATED = 1
+    SHA256 = 2
+    HASHED = 3
+    NULL = 4
+    LEFT_OUT = 5
+
+
+class Treatment(NamedTuple):
+    """A method, and for `Method.TRUNCATED` the number of characters that remain."""
+
+    method: Method
+    length: int = 0
+
+    def __str__(self) -> str:
+        text = self.method.name.lower().replace("_", " ")
+        return f"{text} to {self.length}" if self.length else text
+
+
+_KEPT = Treatment(Method.KEPT)
+
+#: Methods that keep equal values equal and different ones different, so that a key remains a key.
+KEEPS_KEYS = frozenset((Method.KEPT, Method.SHA256, Method.HASHED))
+
+
+class _Rule(NamedTuple):
+    text: str
+    option: str
+    tables: str
+    columns: tuple[str, ...]
+    treatment: Treatment
+
+    def is_about(self, table: str) -> bool:
+        return _matches(self.tables, table)
+
+    def names(self, column: str) -> bool:
+        return any(_matches(one, column) for one in self.columns)
+
+    def is_covered_by(self, other: _Rule) -> bool:
+        """Whether another rule is the same, possibly for more columns."""
+        same = (self.option, self.tables, self.treatment) == (other.option, other.tables, other.treatment)
+        return same and {*self.columns} <= {*other.columns}
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Rules for columns, created by :meth:`of`. Contains no key, so it can be pickled and shown.
+
+    Attributes
+    ----------
+    include : tuple of str
+        Of a table that one of these rules names, only these columns.
+    exclude : tuple of str
+        Columns to leave out.
+    mask : tuple of str
+        Rules with a method, as ``schema.table.column=METHOD``: ``null``; ``hash``, HMAC-SHA-256 with a key;
+        ``sha256``, without a key; or ``truncate:N``, the first N characters.
+    key_file : str or None
+        The file with the key of ``hash``; None: the environment variable `KEY_VARIABLE`.
+    fingerprint : str
+        Identifies the key, which must be the same in each process.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    mask: tuple[str, ...] = ()
+    key_file: str | None = None
+    fingerprint: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        mask: Iterable[str] = (),
+        key_file: str | None = None,
+    ) -> Masks:
+        """Validate rules, and look up the key if one is needed.
+
+        Raises
+        ------
+        UsageError
+            A rule is invalid, or the key is missing.
+        """
+        found = cls(tuple(include), tuple(exclude), tuple(mask), key_file)
+        if not any(rule.treatment.method is Method.HASHED for rule in _rules(found)):
+            if key_file is not None:
+                raise UsageError("a mask key is given, but no mask uses the method hash")
+            return found
+        mark = _fingerprint(_key(key_file))
+        return cls(found.include, found.exclude, found.mask, key_file, mark)
+
+    def __bool__(self) -> bool:
+        return bool(self.include or self.exclude or self.mask)
+
+    def as_dict(self) -> dict[str, Any]:
+        """In a form that JSON can represent."""
+        return asdict(self)
+
+    @classmethod
+    def of_dict(cls, found: Mapping[str, Any]) -> Masks:
+        """Restore from :meth:`as_dict`, without validating again."""
+        rules = (tuple(found[name]) for name in ("include", "exclude", "mask"))
+        return cls(*rules, found["key_file"], found["fingerprint"])
+
+    def check_follows(self, before: Masks) -> None:
+        """Refuse to continue what was written with other masks, if values would come out that were hidden.
+
+        Raises
+        ------
+        UsageError
+            A rule is missing, or the key is another one.
+        """
+        own = _rules(self)
+        for rule in _rules(before):
+            if not any(rule.is_covered_by(one) for one in own):
+                raise UsageError(
+                    f"the lake has the {rule.option} {rule.text}, which this run lacks; repeat it"
+                )
+        if before.fingerprint and before.fingerprint != self.fingerprint:
+            raise UsageError("the lake was hashed with another mask key; equal values would no longer match")
+
+    def others(self, table: str) -> list[str]:
+        """The rules that are not about a table."""
+        return [rule.text for rule in _rules(self) if not rule.is_about(table.casefold())]
+
+    def unseen(self, tables: Iterable[str]) -> list[str]:
+        """The rules that are about none of some tables."""
+        folded = [table.casefold() for table in tables]
+        return [rule.text for rule in _rules(self) if not any(map(rule.is_about, folded))]
+
+    def treatment(self, table: str, column: str) -> Treatment:
+        """What happens to one column of a table, ``schema.table``."""
+        return _treatment(_rules_about(self, table.casefold()), column.casefold())
+
+    def treatments(self, schema: Schema) -> dict[str, Treatment]:
+        """What happens to the columns of a definition of a table, by their names on the server.
+
+        Raises
+        ------
+        UsageError
+            The columns have no names, or a rule names none of them.
+        """
+        names = tuple(column.name for column in schema.columns)
+        is_named = schema.names_from is not NameSource.NONE and all(one.is_named for one in schema.columns)
+        return _treatments(self, schema.full_name, names, is_named)
+
+    def schema(self, table: Table, whole: pa.Schema) -> pa.Schema:
+        """The columns of a view after masking, from those of the table.
+
+        Raises
+        ------
+        UsageError
+            As for :meth:`treatments`; or a column cannot be truncated.
+        """
+        treatments = self.treatments(table.schema)
+        own = own_columns(table.schema, whole) if treatments else {}
+        fields = []
+        for field in whole:
+            if field.name in own:
+                field = _masked_field(field, treatments[own[field.name].name], table.schema.full_name)
+            if field is not None:
+                fields.append(field)
+        return pa.schema(fields)
+
+    def readable(self, table: Table, target: pa.Schema, zero_dates: str) -> pa.Schema:
+        """The columns to decode for a masked view; values that must not leave the log are not decoded."""
+        treatments = self.treatments(table.schema)
+        own = own_columns(table.schema, target) if treatments else {}
+        fields = []
+        for field in target:
+            if field.name in own:
+                column = own[field.name]
+                method = treatments[column.name].method
+                if method >= Method.NULL:
+                    continue
+                if method is not Method.KEPT:
+                    field = pa.field(field.name, arrow_type(column, zero_dates))
+            fields.append(field)
+        return pa.schema(fields)
+
+    def applied(self, table: Table, batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
+        """A batch of :meth:`readable` columns, masked, with the target's columns."""
+        treatments = self.treatments(table.schema)
+        if not treatments:
+            return batch
+        own = own_columns(table.schema, target)
+        arrays = []
+        for field in target:
+            treatment = treatments[own[field.name].name] if field.name in own else _KEPT
+            if treatment.method >= Method.NULL:
+                array = pa.nulls(batch.num_rows, field.type)
+            else:
+                array = self._masked(batch.column(field.name), treatment)
+                if field.name == ABSENT_FIELD.name:
+                    array = _only(array, target.names)
+            arrays.append(array if array.type == field.type else cast(array, field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=target)
+
+    def _masked(self, array: Any, treatment: Treatment) -> Any:
+        if treatment.method is Method.TRUNCATED:
+            return _truncated(array, treatment.length)
+        if treatment.method is Method.SHA256:
+            return _digested(array, lambda value: hashlib.sha256(value).hexdigest())
+        if treatment.method is Method.HASHED:
+            return _digested(array, _with_key(self.key_file, self.fingerprint))
+        return array
+
+    def why_no_key(self, schema: Schema) -> str | None:
+        """Why the rows of a table cannot be told apart by their key after masking; None if they can."""
+        treatments = self.treatments(schema)
+        for column in schema.columns:
+            one = treatments.get(column.name, _KEPT)
+            if column.is_primary_key and one.method not in KEEPS_KEYS:
+                return f"its key column {column.name} is masked or left out; use the mask hash"
+        return None
+
+    def reason_of(self, error: BinlogError) -> str:
+        """Why bytes cannot be read, without what may quote them."""
+        return type(error).__name__ if self else error.reason
+
+    def check_rename(self, old: tuple[str, str], new: tuple[str, str]) -> None:
+        """Refuse a statement that renames a column, given as table and column, and so removes its mask.
+
+        Raises
+        ------
+        UsageError
+            The new name is treated less strictly than the old one.
+        """
+        before, after = self.treatment(*old), self.treatment(*new)
+        if (after.method, -after.length) < (before.method, -before.length):
+            raise UsageError(
+                f"{'.'.join(old)} is masked or left out, and a statement renames it to {'.'.join(new)}, "
+                f"which is not; add a rule for the new name"
+            )
+
+    def check_table_rename(self, old: str, new: str) -> None:
+        """The same for a statement that renames a table, given as ``schema.table``."""
+        kept = {(*rule.columns, rule.treatment) for rule in _rules_about(self, new.casefold())}
+        if any((*rule.columns, rule.treatment) not in kept for rule in _rules_about(self, old.casefold())):
+            raise UsageError(
+                f"columns of {old} are masked or left out, and a statement renames it to {new}; add the same "
+                f"rules for the new name"
+            )
+
+
+#: Without any rule.
+NO_MASKS = Masks()
+
+
+@lru_cache(16)
+def _rules(masks: Masks) -> tuple[_Rule, ...]:
+    left_out = Treatment(Method.LEFT_OUT)
+    return (
+        *(_rule(text, text, "include", _KEPT) for text in masks.include),
+        *(_rule(text, text, "exclude", left_out) for text in masks.exclude),
+        *map(_mask, masks.mask),
+    )
+
+
+def _mask(text: str) -> _Rule:
+    names, _, method = text.rpartition("=")
+    found = _METHOD.fullmatch(method)
+    if found is None or (found[1] is not None and int(found[1]) < 1):
+        reason = "use schema.table.column=METHOD with null, hash, sha256 or truncate:N"
+        raise UsageError(f"mask {text!r} is not valid; {reason}")
+    if found[1] is not None:
+        treatment = Treatment(Method.TRUNCATED, int(found[1]))
+    else:
+        treatment = Treatment({"null": Method.NULL, "hash": Method.HASHED}.get(method, Method.SHA256))
+    return _rule(text, names, "mask", treatment)
+
+
+def _rule(text: str, names: str, option: str, treatment: Treatment) -> _Rule:
+    tables, _, columns = names.strip().casefold().rpartition(".")
+    schema, _, table = tables.partition(".")
+    items = tuple(columns.split("|"))
+    if not (schema and table and all(items)):
+        raise UsageError(f"{option} {text!r} does not name columns; use schema.table.column")
+    return _Rule(text, option, tables, items, treatment)
+
+
+@lru_cache(1 << 12)
+def _rules_about(masks: Masks, table: str) -> tuple[_Rule, ...]:
+    return tuple(rule for rule in _rules(masks) if rule.is_about(table))
+
+
+def _treatment(rules: Sequence[_Rule], column: str) -> Treatment:
+    included = [rule for rule in rules if rule.option == "include"]
+    if included and not any(rule.names(column) for rule in included):
+        return Treatment(Method.LEFT_OUT)
+    found = [rule.treatment for rule in rules if rule.names(column)]
+    return max(found, key=lambda one: (one.method, -one.length), default=_KEPT)
+
+
+@lru_cache(1 << 12)
+def _treatments(masks: Masks, table: str, names: tuple[str, ...], is_named: bool) -> dict[str, Treatment]:
+    rules = _rules_about(masks, table.casefold())
+    if not rules:
+        return {}
+    if not is_named:
+        reason = "neither the log nor a statement names its columns, so those to mask are unknown"
+        raise UsageError(f"{table}: {reason}; give its CREATE TABLE by ddl")
+    folded = [name.casefold() for name in names]
+    for rule in rules:
+        if not _GLOB.search(rule.tables) and not any(map(rule.names, folded)):
+            advice = "if it was renamed, give all its names: schema.table.old|new"
+            missing = " or ".join(rule.columns)
+            raise UsageError(f"{rule.option} {rule.text}: {table} has no column {missing}; {advice}")
+    return {name: _treatment(rules, one) for name, one in zip(names, folded, strict=True)}
+
+
+def _matches(item: str, name: str) -> bool:
+    return item == name or fnmatchcase(name, item)
+
+
+def _masked_field(field: pa.Field, treatment: Treatment, table: str) -> pa.Field | None:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    match treatment.method:
+        case Method.LEFT_OUT:
+            return None
+        case Method.HASHED | Method.SHA256:
+            return pa.field(field.name, pa.string())
+        case Method.TRUNCATED:
+            if not _is_text(kind) and not _is_binary(kind):
+                reason = f"truncate is for text and binary columns, not {kind}; use hash or null"
+                raise UsageError(f"{table}, column {field.name}: {reason}")
+            return pa.field(field.name, kind)
+    return field
+
+
+def masked_schema(tables: Iterable[Table], merged: pa.Schema, masks: Masks) -> pa.Schema:
+    """The columns of several definitions of a table, merged by name, after masking.
+
+    Raises
+    ------
+    UsageError
+        As for :meth:`Masks.schema`.
+    """
+    fields: dict[str, pa.Field | None] = {field.name: field for field in merged}
+    for table in tables:
+        treatments = masks.treatments(table.schema)
+        for name, column in own_columns(table.schema, merged).items():
+            if column.name in treatments and name in fields:
+                whole = merged.field(name)
+                fields[name] = _masked_field(whole, treatments[column.name], table.schema.full_name)
+    return pa.schema([field for field in fields.values() if field is not None])
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _truncated(array: Any, length: int) -> Any:
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return (pc.binary_slice if _is_binary(array.type) else pc.utf8_slice_codeunits)(array, 0, length)
+
+
+def _digested(array: Any, digest: Callable[[bytes], str]) -> Any:
+    """The digests of values, as text; each distinct value is computed once. NULL remains NULL."""
+    codes = array
+    if pa.types.is_nested(array.type):
+        codes = pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
+    if not pa.types.is_dictionary(codes.type):
+        codes = codes.dictionary_encode()
+    digests = [None if one is None else digest(one) for one in _contents(codes.dictionary)]
+    return pa.array(digests, pa.string()).take(codes.indices)
+
+
+def _contents(values: Any) -> Iterator[bytes | None]:
+    """The bytes that stand for values: of text its UTF-8, of others their text; the same for all integers."""
+    if _is_binary(values.type):
+        yield from values.to_pylist()
+        return
+    texts = values if _is_text(values.type) else cast(values, pa.string())
+    yield from texts.cast(pa.binary()).to_pylist()
+
+
+@lru_cache(16)
+def _with_key(key_file: str | None, fingerprint: str) -> Callable[[bytes], str]:
+    key = _key(key_file)
+    if _fingerprint(key) != fingerprint:
+        where = key_file or f"the environment variable {KEY_VARIABLE}"
+        raise UsageError(f"the mask key in {where} is not the same in all processes")
+    # HMAC as RFC 2104 defines it. Copies of the two states take three quarters of the time of `hmac`.
+    block = (hashlib.sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
+
+    def digest(value: bytes) -> str:
+        first, second = inner.copy(), outer.copy()
+        first.update(value)
+        second.update(first.digest())
+        return second.hexdigest()
+
+    return digest
+
+
+def _key(key_file: str | None) -> bytes:
+    if key_file is None:
+        key = os.environ.get(KEY_VARIABLE, "").encode()
+        if not key:
+            raise UsageError(f"the mask hash needs a key: a file, or the environment variable {KEY_VARIABLE}")
+    else:
+        try:
+            with open(key_file, "rb") as file:
+                key = file.read().rstrip(b"\r\n")
+        except OSError as error:
+            raise UsageError(f"the mask key cannot be read: {key_file}: {error.strerror}") from error
+    if len(key) < _LEAST_KEY:
+        raise UsageError(f"the mask key has {len(key)} bytes; use at least {_LEAST_KEY}, chosen at random")
+    return key
+
+
+def _fingerprint(key: bytes) -> str:
+    return hmac.new(key, b"binlog-kaitai mask key", "sha256").hexdigest()[:8]
+
+
+def _only(absent: Any, names: Sequence[str]) -> Any:
+    """Lists of absent columns without those that are left out."""
+    kept = {*names}
+    lists = (one and [name for name in one if name in kept] for one in absent.to_pylist())
+    return pa.array([one or None for one in lists], ABSENT_FIELD.type)

@@ -1,0 +1,131 @@
+"""How far a reader is behind the newest event of the newest log."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import MAGIC
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What the logs have after a checkpoint.
+
+    Attributes
+    ----------
+    logs, bytes : int
+        Logs with bytes after the checkpoint, and the number of these bytes.
+    gtids : int or None
+        Transactions with GTIDs; None if there are no GTIDs, or the newest log cannot be read.
+    seconds : int or None
+        Time of the newest event minus the time of the first event after the checkpoint; 0 if there is none.
+        None if either of them cannot be read.
+    """
+
+    logs: int
+    bytes: int
+    gtids: int | None
+    seconds: int | None
+
+
+class BacklogMeter:
+    """Measures the backlog repeatedly.
+
+    Of the newest log, each byte is read once, headers only, and only what lies after the checkpoint.
+
+    Parameters
+    ----------
+    follower
+        Lists the logs.
+    keys
+        Where to look for the keys of encrypted logs.
+    """
+
+    def __init__(self, follower: Follower, keys: Keys | None = None) -> None:
+        self._follower = follower
+        self._keys = keys
+        self._sizes: dict[str, int] = {}
+        self._reached = Checkpoint("")
+        self._gtids = GtidSet()
+        self._newest = 0
+
+    def after(self, checkpoint: Checkpoint) -> Backlog:
+        """The backlog at a checkpoint.
+
+        Raises
+        ------
+        SourceError
+            There is no log.
+        """
+        paths = self._follower.logs()
+        if checkpoint.file not in paths:  # purged, or those of another server
+            return Backlog(len(paths), sum(map(self._size, paths)), None, None)
+        unread = paths[paths.index(checkpoint.file) :]
+        self._sizes.pop(paths[-1], None)  # it grows
+        sizes = [self._size(path) for path in unread]
+        sizes[0] -= checkpoint.position
+        waiting = [size for size in sizes if size > len(MAGIC)] if sizes[0] <= 0 else sizes
+        if not waiting:
+            return Backlog(0, 0, 0 if checkpoint.gtids else None, 0)
+        try:
+            self._read_newest(checkpoint, paths[-1])
+            seconds = self._newest - self._time_at(checkpoint, unread)
+        except BinlogError:
+            return Backlog(len(waiting), sum(waiting), None, None)
+        theirs = _filled(self._gtids)
+        gtids = len(theirs.without(_filled(GtidSet.parse(checkpoint.gtids), theirs))) if theirs else None
+        return Backlog(len(waiting), sum(waiting), gtids, max(seconds, 0))
+
+    def _size(self, path: str) -> int:
+        if path not in self._sizes:
+            self._sizes[path] = size_of(path)
+        return self._sizes[path]
+
+    def _read_newest(self, checkpoint: Checkpoint, path: str) -> None:
+        """Read on in the newest log, at the checkpoint if that is later."""
+        if self._reached.file != path or self._reached.position > self._size(path):
+            header = read_log_header(path, self._keys)
+            self._reached, self._gtids, self._newest = Checkpoint(path), GtidSet(), 0
+            if header is None:
+                return
+            self._gtids.update(header.previous or GtidSet())
+            self._newest = header.begun
+        if checkpoint.file == path and checkpoint.position > self._reached.position:
+            self._reached = checkpoint
+            self._gtids.update(GtidSet.parse(checkpoint.gtids))
+        position, format_position = self._reached.position, self._reached.format_position
+        with reading(path), open_log(path, self._keys) as stream:
+            reader = read_from(stream, path, position, format_position)
+            for block in reader:
+                for kind in block.counts:
+                    if kind in GTID_TYPES:
+                        add_gtids(self._gtids, block, kind)
+                if block.is_special:
+                    format_position = int(block.positions[0])
+                position = int(block.end_positions[-1])
+                self._newest = max(self._newest, int(block.header.numbers("timestamp").max()))
+        self._reached = Checkpoint(path, position, format_position=format_position)
+
+    def _time_at(self, checkpoint: Checkpoint, unread: list[str]) -> int:
+        """The time of the first event after a checkpoint."""
+        place = checkpoint
+        for path in unread:
+            with suppress(BinlogError), reading(path), open_log(path, self._keys) as stream:
+                for block in read_from(stream, path, place.position, place.format_position):
+                    return int(block.header.numbers("timestamp")[0])
+            place = Checkpoint("")
+        return self._newest
+
+
+def _filled(gtids: GtidSet, known: GtidSet | None = None) -> GtidSet:
+    """MariaDB: with all numbers up to the last one of each domain, which is all that a log states."""
+    return gtids.up_to_here([known] if known is not None else ())

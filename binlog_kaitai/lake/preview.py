@@ -1,0 +1,137 @@
+"""What a pipeline would load: logs, batches, tasks, and tables with their columns, without writing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.parquet.folder import folder_name
+from binlog_kaitai.columns.row_counts import row_counts
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.views.change_schemas import common_type, table_schema, untaken_name
+from binlog_kaitai.columns.views.masks import Method
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.following import Checkpoint, Follower, Span
+from binlog_kaitai.following.spans import source_of
+from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.types import Dialect
+
+
+@dataclass
+class PlannedTable:
+    """The changes of one table.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the server.
+    rows, bytes : int
+        Changed rows, and the size of their events; an event whose rows cannot be counted is not in `rows`.
+    columns : dict of str to pyarrow.DataType
+        Columns in the lake.
+    masked : dict of str to str
+        Columns that are masked or left out, and how.
+    """
+
+    name: str
+    rows: int = 0
+    bytes: int = 0
+    columns: dict[str, pa.DataType] = field(default_factory=dict)
+    masked: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Preview:
+    """What a run would load.
+
+    Attributes
+    ----------
+    start, end : Checkpoint
+        From where to where.
+    logs, batches, tasks, bytes : int
+        Logs to read from, batches and tasks to read them, and their bytes.
+    tables : dict of str to PlannedTable
+        By name in the lake.
+    """
+
+    start: Checkpoint
+    end: Checkpoint
+    logs: int = 0
+    batches: int = 0
+    tasks: int = 0
+    bytes: int = 0
+    tables: dict[str, PlannedTable] = field(default_factory=dict)
+
+
+def preview(
+    follower: Follower,
+    start: Checkpoint,
+    *,
+    max_bytes: int,
+    dialect: Dialect,
+    rules: Rules,
+    tables: Sequence[str] = (),
+    ddl: str | None = None,
+    zero_dates: str = "null",
+) -> Preview:
+    """Read the logs from a checkpoint to their end; row images are counted but not decoded.
+
+    Raises
+    ------
+    BinlogError
+        A log is damaged; or the rules do not fit a table, as in a run.
+    """
+    found, until, paths = Preview(start, start), follower.end(), set[str]()
+    while (end := follower.advance(found.end, max_bytes=max_bytes, until=until)) != found.end:
+        spans = follower.spans(found.end, end)
+        found.batches += 1
+        found.tasks += len(spans)
+        found.end = end
+        for span in spans:
+            paths.add(span.path)
+            found.bytes += span.end - span.start
+            rules.check_effects(span.effects)
+            for page in _pages(span, tables, ddl):
+                _take(found, page, dialect, rules, zero_dates)
+    found.logs = len(paths)
+    found.tables = dict(sorted(found.tables.items()))
+    return found
+
+
+def _pages(span: Span, tables: Iterable[str], ddl: str | None) -> Iterator[RowsPage]:
+    chosen = Filters.of(
+        table=list(tables), include_gtids=span.include or None, exclude_gtids=span.exclude or None
+    )
+    return iter(RowsPages(source_of(span), chosen, definitions=restore(span.definitions, ddl), era=span.era))
+
+
+def _take(found: Preview, page: RowsPage, dialect: Dialect, rules: Rules, zero_dates: str) -> None:
+    counts = np.maximum(row_counts(page.images), 0)
+    sizes = page.block.sizes[page.images.rows]
+    numbers = page.images.table_of[page.chosen]
+    for number in np.unique(numbers).tolist():
+        events = page.chosen[numbers == number]
+        table = page.images.table(int(events[0]))
+        if not isinstance(table, Table):
+            raise page.refuse(int(events[0]))
+        name = folder_name(rules.name_of(table.key))
+        one = found.tables.setdefault(name, PlannedTable(table.schema.full_name))
+        one.rows += int(counts[events].sum())
+        one.bytes += int(sizes[events].sum())
+        _take_columns(one, table, dialect, rules, zero_dates)
+
+
+def _take_columns(one: PlannedTable, table: Table, dialect: Dialect, rules: Rules, zero_dates: str) -> None:
+    for column in rules.masks.schema(table, table_schema(table, zero_dates)):
+        name, kind = untaken_name(column.name, dialect.taken), dialect.type_of(column.type)
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        known = one.columns.get(name, kind)
+        one.columns[name] = kind if known == kind else common_type(known, kind)
+    for name, treatment in rules.masks.treatments(table.schema).items():
+        if treatment.method is not Method.KEPT:
+            one.masked[name] = str(treatment)

@@ -1,0 +1,197 @@
+"""What a lake leaves out, masks and renames."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.columns.parquet.folder import folder_name
+from binlog_kaitai.columns.views.masks import NO_MASKS, Masks
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.following.effects import Effect, Kind
+
+#: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
+#: listed here, such as one of a future server, counts as one that has.
+_WITHOUT_VALUES = (
+    EventType.format_description_event,
+    EventType.rotate_event,
+    EventType.stop_event,
+    EventType.xid_event,
+    EventType.previous_gtids_log_event,
+    EventType.gtid_log_event,
+    EventType.anonymous_gtid_log_event,
+    EventType.gtid_tagged_log_event,
+    EventType.gtid_event,
+    EventType.gtid_list_event,
+    EventType.binlog_checkpoint_event,
+    EventType.heartbeat_log_event,
+    EventType.table_map_event,
+    EventType.transaction_payload_event,
+    EventType.write_rows_event_v1,
+    EventType.update_rows_event_v1,
+    EventType.delete_rows_event_v1,
+    EventType.write_rows_event,
+    EventType.update_rows_event,
+    EventType.delete_rows_event,
+    EventType.partial_update_rows_event,
+    EventType.write_rows_compressed_event_v1,
+    EventType.update_rows_compressed_event_v1,
+    EventType.delete_rows_compressed_event_v1,
+)
+
+_WITHHELD = "{}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules for the content of a lake.
+
+    Attributes
+    ----------
+    masks : Masks
+        Columns that are left out or masked. With any, text of statements and other values in the log stay
+        out of the lake as well.
+    renames : tuple of (str, str)
+        Schemas, or tables as ``schema.table``, and their names in the lake.
+    """
+
+    masks: Masks = NO_MASKS
+    renames: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, masks: Masks, renames: Iterable[str]) -> Rules:
+        """Parse renames, as ``old=new``.
+
+        Raises
+        ------
+        UsageError
+            One is invalid, or two of them conflict.
+        """
+        pairs = []
+        for text in renames:
+            old, _, new = text.partition("=")
+            if ("." in old) != ("." in new) or not all((*old.split(".", 1), *new.split(".", 1))):
+                how = "use schema=schema or schema.table=schema.table"
+                raise UsageError(f"{text!r} is not a valid rename; {how}")
+            pairs.append((old, new))
+        for side in range(2):
+            names = [pair[side] for pair in pairs]
+            if doubled := [name for name in names if names.count(name) > 1]:
+                raise UsageError(f"{doubled[0]} occurs twice in the renames")
+        return cls(masks, tuple(pairs))
+
+    def name_of(self, key: tuple[str, str]) -> tuple[str, str]:
+        """The schema and name of a table in the lake.
+
+        Raises
+        ------
+        UsageError
+            Another table gets this name.
+        """
+        if not self.renames:
+            return key
+        new_names, new_targets = dict(self.renames), {new: old for old, new in self.renames}
+        name = ".".join(key)
+        if name in new_names:
+            schema, _, table = new_names[name].partition(".")
+            return schema, table
+        new = new_names.get(key[0], key[0]), key[1]
+        owner = new_targets.get(".".join(new))
+        if owner is None and key[0] not in new_names and key[0] in new_targets:
+            owner = f"{new_targets[key[0]]}.{key[1]}"
+        if owner is not None:
+            raise UsageError(f"in the lake, {'.'.join(new)} is {owner}; rename {name}, too")
+        return new
+
+    def names_after(self, effects: Iterable[Effect]) -> dict[str, str]:
+        """The folders in the lake of tables that statements gave new names, where they differ from these."""
+        found = {}
+        for one in effects if self.renames else ():
+            if one.kind == Kind.RENAMED:
+                new = one.new_schema_name, one.new_table_name
+                found[folder_name(new)] = folder_name(self.name_of(new))
+        return {name: in_lake for name, in_lake in found.items() if name != in_lake}
+
+    def without_texts(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch of events or transactions; with masks, without the text that may have values of rows."""
+        if not self.masks:
+            return batch
+        for name in ("info", "statement"):
+            at = batch.schema.get_field_index(name)
+            if at < 0:
+                continue
+            one = batch.schema.field(at)
+            if name == "info":
+                column = pc.if_else(pc.is_in(batch.column("type"), _harmless()), batch.column(at), _WITHHELD)
+            else:
+                column = pa.nulls(batch.num_rows, one.type)
+            batch = batch.set_column(at, one, column)
+        return batch
+
+    def check_effects(self, effects: Iterable[Effect]) -> None:
+        """Refuse statements that rename what is masked to names that are not.
+
+        Raises
+        ------
+        UsageError
+            Names the statement's table.
+        """
+        for effect in effects if self.masks else ():
+            table = f"{effect.schema_name}.{effect.table_name}"
+            if effect.kind == Kind.RENAMED:
+                self.masks.check_table_rename(table, f"{effect.new_schema_name}.{effect.new_table_name}")
+            elif effect.kind == Kind.COLUMNS_RENAMED:
+                for old, new in effect.columns:
+                    self.masks.check_rename((table, old), (table, new))
+
+    def as_dict(self) -> dict[str, Any]:
+        """In a form that JSON can represent."""
+        return {"masks": self.masks.as_dict(), "renames": [list(pair) for pair in self.renames]}
+
+    @classmethod
+    def of_dict(cls, found: Mapping[str, Any]) -> Rules:
+        """Restore from :meth:`as_dict`."""
+        return cls(Masks.of_dict(found["masks"]), tuple((old, new) for old, new in found["renames"]))
+
+
+NO_RULES = Rules()
+
+
+def keep_rules(path: Path, rules: Rules, *, is_new: bool) -> None:
+    """Store the rules of a lake, which later runs must follow.
+
+    Parameters
+    ----------
+    path
+        The file that stores them.
+    is_new
+        The lake has no batch yet.
+
+    Raises
+    ------
+    UsageError
+        The lake has other renames, or masks that these rules lack.
+    """
+    stored = NO_RULES
+    if path.exists():
+        stored = Rules.of_dict(json.loads(path.read_text()))
+    elif not rules.masks and not rules.renames:
+        return
+    if not is_new:
+        if stored.renames != rules.renames:
+            pairs = ", ".join(map("=".join, stored.renames)) or "none"
+            raise UsageError(f"the lake was begun with other renames, which cannot change: {pairs}")
+        rules.masks.check_follows(stored.masks)
+    draft = path.with_suffix(".draft")
+    draft.write_text(json.dumps(rules.as_dict(), indent=1))
+    draft.replace(path)
+
+
+def _harmless() -> pa.Array:
+    return pa.array([type_name(kind) for kind in _WITHOUT_VALUES], pa.string())

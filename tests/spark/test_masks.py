@@ -1,0 +1,119 @@
+"""Masked columns in Spark: batch, stream, Parquet and the lake; and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.views.masks import Masks
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.spark import read, write_parquet
+from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.progress import Progress
+from binlog_kaitai.spark.reader_options import ReadOptions
+from binlog_kaitai.spark.stream import Following
+from binlog_kaitai.spark.tables import LakeTables
+from tests.corpus_files import case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOGS = case("mysql-9.7", "rotate").logs
+
+
+def digests(column: str) -> list[str]:
+    rows = bk.read_changes(LOGS, table="t.a").read_all().to_pylist()
+    return sorted(hashlib.sha256(str(row[column]).encode()).hexdigest() for row in rows)
+
+
+@pytest.mark.spark
+def test_batch_stream_and_parquet(spark: SparkSession, tmp_path: Path) -> None:
+    rules = {"mask": "t.a.v=sha256", "excludeColumns": "t.a.id"}
+    paths = [str(path) for path in LOGS]
+    frame = read(spark, paths, table="t.a", **rules)
+    assert [name for name in frame.columns if not name.startswith("_")] == ["v"]
+    assert sorted(row["v"] for row in frame.select("v").collect()) == digests("v")
+    write_parquet(spark, paths, tmp_path / "out", table="t.a", partition_by="v", **rules)
+    assert sorted({path.parent.name for path in tmp_path.rglob("*.parquet")}) == sorted(
+        {f"v={one}" for one in digests("v")}
+    )
+    stream = spark.readStream.format("binlog").options(table="t.a", **rules).load(str(LOGS[0].parent))
+    writer = stream.writeStream.format("memory").queryName("masked").trigger(availableNow=True)
+    writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination()
+    assert sorted(row["v"] for row in spark.table("masked").select("v").collect()) == digests("v")
+
+
+@pytest.mark.spark
+def test_a_lake_with_masks_and_other_names(spark: SparkSession, tmp_path: Path) -> None:
+    """Its state follows keys that are hashed, and each batch reports its progress."""
+    rules = Rules.of(Masks.of(mask=["t.a.id|v=sha256"]), ["t=shop"])
+    job = Job(Following(tuple(map(str, LOGS)), max_bytes=3000), str(tmp_path / "lake"), rules=rules)
+    batches: list[Progress] = []
+    pipeline = Pipeline(job, on_progress=batches.append)
+    try:
+        pipeline.start(spark).awaitTermination()
+        tables = LakeTables(spark, pipeline.lake)
+        assert tables.names() == ["shop.a"]
+        rows = [tuple(row) for row in tables.current("shop.a").collect()]
+    finally:
+        pipeline.close()
+    changes = bk.read_changes(LOGS, table="t.a").read_all().to_pylist()
+    current: dict[Any, str] = {}
+    for one in changes:
+        current.pop(one["id"], None)
+        if one["_change_type"] in ("insert", "update_postimage"):
+            current[one["id"]] = one["v"]
+    expected = {
+        tuple(hashlib.sha256(str(value).encode()).hexdigest() for value in row) for row in current.items()
+    }
+    assert {*rows} == expected
+    assert len(batches) > 1
+    assert sum(one.rows["changes/shop.a"] for one in batches if "changes/shop.a" in one.rows) == len(changes)
+    assert sum(one.bytes for one in batches) == sum(path.stat().st_size - 4 for path in LOGS)
+    backlogs = [one.backlog for one in batches]
+    assert [one.bytes for one in backlogs if one] == sorted(
+        (one.bytes for one in backlogs if one), reverse=True
+    )
+    assert backlogs[-1] is not None
+    assert backlogs[-1].bytes == 0
+    assert "up to date" in batches[-1].line()
+    assert json.loads(batches[0].as_json())["bytes_behind"] > 0
+    other = Pipeline(Job(job.following, job.folder))
+    with pytest.raises(UsageError, match=r"other renames|the lake has the mask"):
+        other.start(spark)
+    secrets = {str(one["v"]) for one in changes if len(str(one["v"])) > 5}
+    for path in (tmp_path / "lake").rglob("*"):
+        if path.is_file() and path.suffix != ".parquet":
+            text = path.read_bytes().decode(errors="replace")
+            assert not [one for one in secrets if one in text], path
+    events = ds.dataset(tmp_path / "lake" / "events").to_table().to_pylist()
+    assert not [one for one in secrets if one in str(events)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"view": "changes", "table": "t.a", "mask": "t.a.v=null"}, "are for the changes of one table"),
+        ({"excludeColumns": "t.a.v"}, "are for the changes of one table"),
+        ({"table": "t.a", "mask": "t.b.v=null"}, r"t\.b\.v=null is not about columns of t\.a"),
+        ({"table": "t.a", "mask": "t.a.v"}, "is not valid"),
+    ],
+)
+def test_what_is_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        ReadOptions.parse({"path": str(LOGS[0]), **options})
+
+
+@pytest.mark.spark
+def test_conditions_do_not_probe_masked_columns(spark: SparkSession) -> None:
+    paths = [str(path) for path in LOGS]
+    with pytest.raises(Exception, match="where refers to v, which is masked or left out"):
+        read(spark, paths, table="t.a", mask="t.a.v=sha256", where=pc.field("v") == "first log").collect()

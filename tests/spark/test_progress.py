@@ -1,0 +1,119 @@
+"""Progress of streams and pipelines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from binlog_kaitai.errors import SourceError
+from binlog_kaitai.following.backlog import Backlog
+from binlog_kaitai.live.metrics import prometheus_text
+from binlog_kaitai.spark.batch import Files
+from binlog_kaitai.spark.progress import Progress, ProgressFiles, size_text
+from tests.corpus_files import CORPUS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RECORD: dict[str, Any] = {
+    "batch": 7,
+    "files": [
+        {"to": "changes/shop.orders/log_date=2026-11-20/part-00000007-00000-0001.parquet", "rows": 3},
+        {"to": "changes/shop.orders/log_date=2026-11-21/part-00000007-00000-0001.parquet", "rows": 4},
+        {"to": "events/log_date=2026-11-20/part-00000007-00000-0001.parquet", "rows": 5},
+    ],
+    "pieces": [
+        {
+            "source": {"file": "binlog.000001", "start": 4, "end": 1_500_004},
+            "keys": {"shop.orders": ["id"]},
+            "damaged_ranges": 2,
+            "table_effects": [
+                {
+                    "kind": "unclear",
+                    "schema_name": "shop",
+                    "table_name": "carts",
+                    "reason": "statements that change rows are logged as text (binlog_format)",
+                }
+            ],
+        }
+    ],
+}
+
+
+def test_a_batch_in_words_and_numbers(tmp_path: Path) -> None:
+    one = Progress.of(RECORD, 0.5, Backlog(2, 2_000_000, 12, 3600), ["names are missing"] * 2)
+    assert one.line() == (
+        "batch 7: 12 rows of 2 tables, 1.5 MB in 0.5 s (3.0 MB/s), 2 damaged ranges; "
+        "2.0 MB, 12 transactions, 3,600 s behind"
+    )
+    assert one.warnings == (
+        "names are missing",
+        "shop.carts: statements that change rows are logged as text (binlog_format), so they are missing "
+        "from its changes",
+    )
+    lines, metrics = tmp_path / "lines", tmp_path / "metrics"
+    files = ProgressFiles(lines, metrics)
+    files.take(one)
+    files.take(Progress.of(RECORD, 0.25, None))
+    first, second = map(json.loads, lines.read_text().splitlines())
+    assert first["rows"] == {"changes/shop.orders": 7, "events": 5}
+    assert (first["bytes_behind"], first["gtids_behind"], first["seconds_behind"]) == (2_000_000, 12, 3600)
+    assert "bytes_behind" not in second
+    text = metrics.read_text()
+    for line in (
+        'rows_total{table="changes/shop.orders"} 14',
+        "bytes_total 3000000",
+        "damaged_ranges_total 4",
+        "batch_seconds 0.25",
+        "bytes_behind NaN",
+    ):
+        assert f"\nbinlog_kaitai_pipeline_{line}\n" in text
+    with pytest.raises(SourceError, match="cannot write"):
+        ProgressFiles(tmp_path / "no" / "folder").take(one)
+
+
+def test_labels_are_escaped() -> None:
+    text = prometheus_text("p_", {"m": ("gauge", "M.")}, {"m": {'a"b\\c\nd': 1}}, "table")
+    assert text.endswith('p_m{table="a\\"b\\\\c\\nd"} 1\n')
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (2.5e9, "2.5 GB"), (1e16, "10,000.0 TB")]
+)
+def test_sizes(size: float, text: str) -> None:
+    assert size_text(size) == text
+
+
+def test_a_list_of_logs_is_unpacked_when_it_is_needed() -> None:
+    """It travels to each task."""
+    import pickle
+
+    from binlog_kaitai.columns.splits.split import LogFile
+
+    files = [LogFile(f"/logs/binlog.{number:06}", 1 << 30, 1.5) for number in range(2000)]
+    data = pickle.dumps(Files(files))
+    assert len(data) < len(pickle.dumps(files)) / 3
+    found = pickle.loads(data)
+    earlier = found[:1500]
+    assert (len(found), len(earlier), bool(found[:0])) == (2000, 1500, False)
+    assert found._files is None
+    assert list(earlier[10:20]) == files[10:20]
+    assert list(found) == files
+    assert pickle.loads(pickle.dumps(found))[1999] == files[1999]
+
+
+@pytest.mark.spark
+def test_the_progress_of_a_stream_has_its_backlog(spark: SparkSession, tmp_path: Path) -> None:
+    stream = spark.readStream.format("binlog").option("maxBytesPerTrigger", "2000")
+    changes = stream.load(str(CORPUS / "mysql-9.7" / "rotate"))
+    writer = changes.writeStream.format("noop").option("checkpointLocation", str(tmp_path))
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    offsets = [json.loads(one["sources"][0]["latestOffset"]) for one in query.recentProgress]
+    backlogs = [one["bytes_behind"] for one in offsets if "bytes_behind" in one]
+    assert len(backlogs) > 1
+    assert backlogs == sorted(backlogs, reverse=True)
+    assert {"logs_behind", "gtids_behind", "seconds_behind"} <= offsets[-1].keys()
