@@ -86,7 +86,7 @@ def test_no_file_has_a_masked_value(
 def test_statements_stay_out_of_a_masked_lake(tmp_path: Path) -> None:
     masks = Masks.of(mask=["*.*.nothing=null"])
     write(TEXTS, tmp_path, Rules(masks))
-    infos = {}
+    infos: dict[str, set[str | None]] = {}
     for path in tmp_path.glob("*/events/*/*.parquet"):
         for row in ds.dataset(path).to_table(columns=["type", "info"]).to_pylist():
             infos.setdefault(row["type"], set()).add(row["info"])

@@ -12,7 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -105,7 +105,7 @@ def run(spark: SparkSession, text: str, storage: Path) -> None:
     graph = create_dataflow_graph(spark, default_catalog="lake", default_database="shop", sql_conf={})
     with graph_element_registration_context(SparkConnectGraphElementRegistry(spark, graph)):
         exec(text, {"coalesce": coalesce})
-    nothing = {"full_refresh": None, "full_refresh_all": False, "refresh": None, "dry": False}
+    nothing: dict[str, Any] = {"full_refresh": None, "full_refresh_all": False, "refresh": None, "dry": False}
     try:
         handle_pipeline_events(start_run(spark, graph, **nothing, storage=storage.as_uri()))
     except PySparkValueError as error:

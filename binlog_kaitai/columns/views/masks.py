@@ -147,8 +147,8 @@ class Masks:
     @classmethod
     def of_dict(cls, found: Mapping[str, Any]) -> Masks:
         """Restore from :meth:`as_dict`, without validating again."""
-        rules = (tuple(found[name]) for name in ("include", "exclude", "mask"))
-        return cls(*rules, found["key_file"], found["fingerprint"])
+        include, exclude, mask = (tuple(found[name]) for name in ("include", "exclude", "mask"))
+        return cls(include, exclude, mask, found["key_file"], found["fingerprint"])
 
     def check_follows(self, before: Masks) -> None:
         """Refuse to continue what was written with other masks, if values would come out that were hidden.
