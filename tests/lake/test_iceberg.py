@@ -252,6 +252,6 @@ def test_the_lake_is_for_one_kind(tmp_path: Path) -> None:
     lake = opened(tmp_path, "iceberg")
     commit(lake, 0, "s.t", {"a": pa.array([1])})
     lake.close()
-    with pytest.raises(UsageError, match="is a lake of iceberg"):
+    with pytest.raises(UsageError, match="is a lake in iceberg format"):
         Lake(tmp_path).open()
     Lake(tmp_path, "iceberg", IcebergTables(tmp_path)).open()

@@ -63,4 +63,5 @@ def test_what_is_new(spark: SparkSession, table_format: str, tmp_path: Path) -> 
         for path in paths:
             shutil.copy(WORKLOAD / path, logs)
         exec(text, {"spark": spark, "coalesce": coalesce})
+    spark.sql(f"REFRESH TABLE {table}")  # as the document says
     assert of_lake(spark.table(table), "orders") == of_server("orders")
