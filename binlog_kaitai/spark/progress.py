@@ -100,7 +100,7 @@ class Progress:
         found += f"{size_text(self.bytes)} in {self.seconds:.1f} s{rate}"
         if self.damaged_ranges:
             found += f", {self.damaged_ranges} damaged ranges"
-        return found if self.backlog is None else f"{found}; {_behind(self.backlog)}"
+        return found if self.backlog is None else f"{found}; {_backlog_text(self.backlog)}"
 
     def as_json(self) -> str:
         """One line for programs."""
@@ -203,7 +203,7 @@ def size_text(size: float) -> str:
     return f"{size:,.1f} TB"
 
 
-def _behind(backlog: Backlog) -> str:
+def _backlog_text(backlog: Backlog) -> str:
     if not backlog.bytes:
         return "up to date"
     parts = [size_text(backlog.bytes)]

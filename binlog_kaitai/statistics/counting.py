@@ -12,7 +12,6 @@ from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.threads import InUse, in_order, thread_count
 from binlog_kaitai.columns.transactions.batches import (
     Finished,
-    Watcher,
     chosen_transactions,
     finished_transactions,
     size_of_rows,
@@ -20,6 +19,7 @@ from binlog_kaitai.columns.transactions.batches import (
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import WITH_TABLE_BYTES, view_of
+from binlog_kaitai.columns.transactions.watcher import Watcher
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES

@@ -17,7 +17,8 @@ from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.views.change_schemas import table_schema
 from binlog_kaitai.columns.views.changes import typed_batches
-from binlog_kaitai.columns.views.masks import KEY_VARIABLE, Masks, Method, masked_schema
+from binlog_kaitai.columns.views.digests import KEY_VARIABLE
+from binlog_kaitai.columns.views.masks import Masks, Method, masked_schema
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.values.schema import NameSource
 from tests.corpus_files import case

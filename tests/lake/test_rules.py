@@ -13,7 +13,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.splits.split import plan
-from binlog_kaitai.columns.views.masks import KEY_VARIABLE, Masks
+from binlog_kaitai.columns.views.digests import KEY_VARIABLE
+from binlog_kaitai.columns.views.masks import Masks
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following import Follower

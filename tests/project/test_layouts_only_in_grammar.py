@@ -48,6 +48,7 @@ REASONS = {
     "columns/transactions/gtid_runs.py: _mysql_source": "the halves of a UUID",
     "columns/transactions/event_gtids.py: _of_mysql": "the halves of a UUID",
     "lake/write.py: _changes": "which images are wanted",
+    "live/snapshot_values.py: value_of_text": "a BIT that a query returns",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",
     "render/dump/row_programs.py: _step": "numbers that programs of columns pack",
     "render/sql/event_roles.py: xa_rows": "letters in lower case",

@@ -29,13 +29,13 @@ from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, check_gt
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
+from binlog_kaitai.columns.transactions.watcher import Progress, Watcher
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.event_types import QUERY_TYPES, type_name
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
@@ -95,7 +95,7 @@ def read_transactions(
         During iteration, after all transactions before the damage; the damaged one is returned as open.
     """
     chosen, sources = Filters.of(**filters), resolve(source, keys)
-    watcher = None if progress is None else _Progress(progress)
+    watcher = None if progress is None else Progress(progress)
     batches = transaction_batches(
         sources,
         chosen,
@@ -106,30 +106,6 @@ def read_transactions(
         threads=threads,
     )
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
-
-
-class Watcher:
-    """Observes, besides the transactions, all events that they consist of; the base class does nothing."""
-
-    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
-        """Called before a log is read."""
-
-    def see(self, page: Page) -> None:
-        """Called with the next events, before the transactions that end in them."""
-
-    def end(self, end: End) -> None:
-        """Called at the end of a log."""
-
-
-class _Progress(Watcher):
-    def __init__(self, progress: Callable[[Source, int], object]) -> None:
-        self._progress = progress
-
-    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
-        self._source = source
-
-    def see(self, page: Page) -> None:
-        self._progress(self._source, int(page.block.end_positions[-1]))
 
 
 def transaction_batches(

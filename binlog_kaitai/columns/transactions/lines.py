@@ -7,9 +7,10 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.lines import json_text
-from binlog_kaitai.columns.transactions.batches import Watcher, transaction_batches
+from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.columns.transactions.watcher import Watcher
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.reader.ends import End

@@ -12,31 +12,29 @@ have no names in the log is refused.
 from __future__ import annotations
 
 import hashlib
-import hmac
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.arrow_types import arrow_type, cast
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, own_columns
+from binlog_kaitai.columns.views.digests import (
+    digested,
+    fingerprint_of,
+    is_binary,
+    is_text,
+    read_key,
+    truncated,
+    with_key,
+)
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.values.schema import NameSource, Schema
-
-#: The environment variable with the key, if there is no file.
-KEY_VARIABLE = "BINLOG_KAITAI_MASK_KEY"
-
-#: Minimum length of the key, in bytes; shorter ones can be guessed.
-_LEAST_KEY = 16
-
-#: Size of a block of SHA-256, in bytes.
-_BLOCK = 64
 
 _GLOB = re.compile(r"[*?\[]")
 _METHOD = re.compile(r"null|hash|sha256|truncate:([0-9]{1,9})")
@@ -134,7 +132,7 @@ class Masks:
             if key_file is not None:
                 raise UsageError("a mask key is given, but no mask uses the method hash")
             return found
-        mark = _fingerprint(_key(key_file))
+        mark = fingerprint_of(read_key(key_file))
         return cls(found.include, found.exclude, found.mask, key_file, mark)
 
     def __bool__(self) -> bool:
@@ -246,11 +244,11 @@ class Masks:
 
     def _masked(self, array: Any, treatment: Treatment) -> Any:
         if treatment.method is Method.TRUNCATED:
-            return _truncated(array, treatment.length)
+            return truncated(array, treatment.length)
         if treatment.method is Method.SHA256:
-            return _digested(array, lambda value: hashlib.sha256(value).hexdigest())
+            return digested(array, lambda value: hashlib.sha256(value).hexdigest())
         if treatment.method is Method.HASHED:
-            return _digested(array, _with_key(self.key_file, self.fingerprint))
+            return digested(array, with_key(self.key_file, self.fingerprint))
         return array
 
     def why_no_key(self, schema: Schema) -> str | None:
@@ -369,7 +367,7 @@ def _masked_field(field: pa.Field, treatment: Treatment, table: str) -> pa.Field
         case Method.HASHED | Method.SHA256:
             return pa.field(field.name, pa.string())
         case Method.TRUNCATED:
-            if not _is_text(kind) and not _is_binary(kind):
+            if not is_text(kind) and not is_binary(kind):
                 reason = f"truncate is for text and binary columns, not {kind}; use hash or null"
                 raise UsageError(f"{table}, column {field.name}: {reason}")
             return pa.field(field.name, kind)
@@ -392,79 +390,6 @@ def masked_schema(tables: Iterable[Table], merged: pa.Schema, masks: Masks) -> p
                 whole = merged.field(name)
                 fields[name] = _masked_field(whole, treatments[column.name], table.schema.full_name)
     return pa.schema([field for field in fields.values() if field is not None])
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
-
-
-def _truncated(array: Any, length: int) -> Any:
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    return (pc.binary_slice if _is_binary(array.type) else pc.utf8_slice_codeunits)(array, 0, length)
-
-
-def _digested(array: Any, digest: Callable[[bytes], str]) -> Any:
-    """The digests of values, as text; each distinct value is computed once. NULL remains NULL."""
-    codes = array
-    if pa.types.is_nested(array.type):
-        codes = pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
-    if not pa.types.is_dictionary(codes.type):
-        codes = codes.dictionary_encode()
-    digests = [None if one is None else digest(one) for one in _contents(codes.dictionary)]
-    return pa.array(digests, pa.string()).take(codes.indices)
-
-
-def _contents(values: Any) -> Iterator[bytes | None]:
-    """The bytes that stand for values: of text its UTF-8, of others their text; the same for all integers."""
-    if _is_binary(values.type):
-        yield from values.to_pylist()
-        return
-    texts = values if _is_text(values.type) else cast(values, pa.string())
-    yield from texts.cast(pa.binary()).to_pylist()
-
-
-@lru_cache(16)
-def _with_key(key_file: str | None, fingerprint: str) -> Callable[[bytes], str]:
-    key = _key(key_file)
-    if _fingerprint(key) != fingerprint:
-        where = key_file or f"the environment variable {KEY_VARIABLE}"
-        raise UsageError(f"the mask key in {where} is not the same in all processes")
-    # HMAC as RFC 2104 defines it. Copies of the two states take three quarters of the time of `hmac`.
-    block = (hashlib.sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
-    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
-
-    def digest(value: bytes) -> str:
-        first, second = inner.copy(), outer.copy()
-        first.update(value)
-        second.update(first.digest())
-        return second.hexdigest()
-
-    return digest
-
-
-def _key(key_file: str | None) -> bytes:
-    if key_file is None:
-        key = os.environ.get(KEY_VARIABLE, "").encode()
-        if not key:
-            raise UsageError(f"the mask hash needs a key: a file, or the environment variable {KEY_VARIABLE}")
-    else:
-        try:
-            with open(key_file, "rb") as file:
-                key = file.read().rstrip(b"\r\n")
-        except OSError as error:
-            raise UsageError(f"the mask key cannot be read: {key_file}: {error.strerror}") from error
-    if len(key) < _LEAST_KEY:
-        raise UsageError(f"the mask key has {len(key)} bytes; use at least {_LEAST_KEY}, chosen at random")
-    return key
-
-
-def _fingerprint(key: bytes) -> str:
-    return hmac.new(key, b"binlog-kaitai mask key", "sha256").hexdigest()[:8]
 
 
 def _only(absent: Any, names: Sequence[str]) -> Any:

@@ -145,3 +145,10 @@ def _ranges(texts: Any) -> _Ranges:
     offsets = np.frombuffer(positions, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     content = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
     return _Ranges(content, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64))
+
+
+def distinct_events(events: Any, count: int) -> Any:
+    """The distinct numbers of events with lines, ascending; there are `count` events."""
+    is_there = np.zeros(count, dtype=np.bool_)
+    is_there[events] = True
+    return np.flatnonzero(is_there)

@@ -31,7 +31,7 @@ from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.render.sql.event_roles import Carried, Statements, Transactions, xa_rows
-from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
+from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines, distinct_events
 from binlog_kaitai.render.sql.omissions import Report, comment, place, plain
 from binlog_kaitai.render.sql.row_statements import RowStatements
 from binlog_kaitai.render.sql.script_options import SqlOptions
@@ -224,10 +224,10 @@ class Script:
             The range of events that this call completes.
         """
         base, number_of = transactions.base, transactions.number_of
-        events = _distinct(contents.events, len(page.block))
+        events = distinct_events(contents.events, len(page.block))
         numbers, first = np.unique(number_of[events], return_index=True)
         # A statement that is a transaction of its own has no BEGIN.
-        changed = _distinct(rows.events, len(page.block))
+        changed = distinct_events(rows.events, len(page.block))
         of_rows = np.isin(numbers, number_of[changed])
         known = np.clip(numbers - base, 0, None)
         takes = (numbers >= base) & (
@@ -393,10 +393,3 @@ def _plain_texts(texts: Any) -> Any:
         return texts
     known = [None if one is None else one.decode("utf-8", "surrogateescape") for one in texts.to_pylist()]
     return pa.array([one and plain(one).encode() for one in known], pa.binary())
-
-
-def _distinct(events: Any, count: int) -> Any:
-    """The distinct numbers of events with lines, ascending; there are `count` events."""
-    is_there = np.zeros(count, dtype=np.bool_)
-    is_there[events] = True
-    return np.flatnonzero(is_there)

@@ -1,0 +1,35 @@
+"""Observes the events of transactions while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from binlog_kaitai.columns.transactions.pages import Page
+from binlog_kaitai.reader.ends import End
+from binlog_kaitai.sources.source import Source
+
+
+class Watcher:
+    """Observes, besides the transactions, all events that they consist of; the base class does nothing."""
+
+    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
+        """Called before a log is read."""
+
+    def see(self, page: Page) -> None:
+        """Called with the next events, before the transactions that end in them."""
+
+    def end(self, end: End) -> None:
+        """Called at the end of a log."""
+
+
+class Progress(Watcher):
+    """Reports the position after each page."""
+
+    def __init__(self, progress: Callable[[Source, int], object]) -> None:
+        self._progress = progress
+
+    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
+        self._source = source
+
+    def see(self, page: Page) -> None:
+        self._progress(self._source, int(page.block.end_positions[-1]))
