@@ -20,6 +20,7 @@ from binlog_kaitai.core.grammar import header_offset
 from binlog_kaitai.sources.source import MAGIC
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
+from tools.servers.catalog import cache
 
 USER, PASSWORD = "archivist", "se'cret ñ"
 
@@ -232,7 +233,9 @@ def url(port: int, user: str = USER, scheme: str = "mysql") -> str:
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "MYSQL_PWD": PASSWORD, "HOME": "/nonexistent"}
+    """A user without option files; servers stay in the cache of the tests."""
+    own = {"MYSQL_PWD": PASSWORD, "HOME": "/nonexistent", "BINLOG_KAITAI_SERVERS": str(cache())}
+    return {**os.environ, **own}
 
 
 def kill(process: subprocess.Popen[Any], number: int = signal.SIGKILL) -> int:
