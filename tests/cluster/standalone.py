@@ -130,7 +130,7 @@ def environment(**variables: str) -> dict[str, str]:
         "PATH": os.pathsep.join([str(Path(sys.base_prefix, "bin")), *path]),
         "SPARK_HOME": str(SPARK),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_MEMORY": "640m",
         "SPARK_DAEMON_JAVA_OPTS": _JAVA,
         "BINLOG_KAITAI_KERNELS": "compiled",
         **variables,

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,15 +35,22 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }
-    try:
+    with needing_jars():
         made = session("local[2]", [f"{name}={value}" for name, value in settings.items()])
-    except Exception:
-        if subprocess.run([ROOT / "tools/need_packages.sh", sys.executable]).returncode:
-            pytest.skip("without a network, Spark cannot get the jars of Delta and Iceberg")
-        raise
     register(made)
     yield made
     made.stop()
+
+
+@contextmanager
+def needing_jars() -> Iterator[None]:
+    """Skip a test for which Spark cannot get jars, if there is no network."""
+    try:
+        yield
+    except Exception:
+        if subprocess.run([ROOT / "tools/need_packages.sh", sys.executable]).returncode:
+            pytest.skip("without a network, Spark cannot get the jars")
+        raise
 
 
 def documented(lake: Path) -> dict[str, str]:
