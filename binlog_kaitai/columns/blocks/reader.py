@@ -14,6 +14,7 @@ Rules
 from __future__ import annotations
 
 import io
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -284,13 +285,29 @@ class BlockReader:
         elif self._at:
             # The previous blocks may still be in use while this one is filled, so buffers alternate.
             self._used.append(self._buffer)
-            spare = self._used.popleft() if len(self._used) > self._keeps() else None
+            spare = self._spare()
             if spare is None or spare.size != self._buffer.size:
                 spare = np.empty_like(self._buffer)
             spare[:have] = self._buffer[self._at : self._end]
             self._buffer = spare
             self._at, self._scanned, self._end = 0, 0, have
         return self._read_on()
+
+    def _spare(self) -> Any:
+        """A buffer that may be filled again; None if there is none.
+
+        With threads, how long a block is in use does not depend on how many blocks came after it: those without
+        wanted events are passed over. So a buffer is spare once nothing refers to it.
+        """
+        if (count := self._keeps()) == 1:
+            return self._used.popleft() if len(self._used) > count else None
+        for number in range(len(self._used) - 1):
+            # References: the queue's, and the argument's.
+            if sys.getrefcount(self._used[number]) == 2:
+                spare = self._used[number]
+                del self._used[number]
+                return spare
+        return None
 
     def _leave_to_framer(self, *, is_at_end: bool) -> None:
         if self._error is not None and is_at_end:
