@@ -21,6 +21,7 @@ from binlog_kaitai.live import snapshot as snapshots
 from binlog_kaitai.live import table_ranges
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.snapshot import Snapshot, take_snapshot
+from binlog_kaitai.live.snapshot_values import quoted
 from binlog_kaitai.sources.source import Source
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, wait_for
@@ -60,8 +61,11 @@ def run(server: Server, lines: list[str]) -> None:
 
 
 def empty(server: Server, *databases: str) -> None:
-    for name in (*databases, "f"):
-        server.execute(f"DROP DATABASE IF EXISTS {name}")
+    """A server without the databases of other tests, and with these."""
+    own = "'mysql', 'sys', 'information_schema', 'performance_schema'"
+    query = f"SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ({own})"
+    for (name,) in server.execute(query):
+        server.execute(f"DROP DATABASE {quoted(name)}")
     server.execute(reset_statement(server))
     for name in databases:
         server.execute(f"CREATE DATABASE {name}")

@@ -4,8 +4,8 @@ Rules
 -----
 1. All events of a block have one format. An event that changes the format (a format description, the start
    of encryption) forms a block of its own and is parsed by the grammar.
-2. The array of a block is reused; keep no references into it after requesting the next block (with `keeps`,
-   the one that many blocks later).
+2. The array of a block is reused; keep no references into it after requesting the next block (if `keeps`
+   returns more than 1, it is reused when nothing refers to it).
 3. The array grows only when it is full of bytes actually read.
 4. An event too long for memory forms a block of its own, an array mapped over its file (see `mapped`).
 5. The event reader's `Framer` reports impossible headers and how the file ends.
@@ -76,7 +76,7 @@ class BlockReader:
     prefetches
         Read, frame and check blocks of a regular file in a thread, one block ahead.
     keeps
-        Returns the number of blocks whose arrays remain valid while the next one is read.
+        Returns 1 if only the last block is in use while the next one is read, or more with threads.
     ends_at_gtids
         End a block before a GTID event near its end, so that few transactions span two blocks.
 
