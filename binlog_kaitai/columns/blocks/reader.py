@@ -296,7 +296,7 @@ class BlockReader:
     def _spare(self) -> Any:
         """A buffer that may be filled again; None if there is none.
 
-        With threads, how long a block is in use does not depend on how many blocks came after it: those without
+        With threads, the number of later blocks does not say how long a block is in use, since blocks without
         wanted events are passed over. So a buffer is spare once nothing refers to it.
         """
         if (count := self._keeps()) == 1:
