@@ -14,8 +14,6 @@ Rules
 from __future__ import annotations
 
 import io
-import sys
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -25,6 +23,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block, Frames
+from binlog_kaitai.columns.blocks.buffers import Buffers
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.columns.blocks.mapped import LONG, bytes_remaining, map_next
 from binlog_kaitai.columns.blocks.prefetch import prefetch
@@ -113,7 +112,6 @@ class BlockReader:
         self.name = name
         self._ends_at_gtids = ends_at_gtids
         self._prefetches = prefetches
-        self._keeps = keeps
         self._leaves_checks = leaves_checks
         self._verify_checksums = verify_checksums
         self._steps = 0
@@ -126,7 +124,7 @@ class BlockReader:
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
-        self._used: deque[Any] = deque()  # the previous buffers, the oldest first
+        self._buffers = Buffers(keeps)
         self._error: BinlogError | None = None  # raised after the events before it
         # Offsets in the buffer: of the next block, of the bytes not framed yet, and after the bytes read.
         self._at, self._scanned, self._end = 0, 0, len(peeked)
@@ -284,30 +282,11 @@ class BlockReader:
             self._buffer = grown
         elif self._at:
             # The previous blocks may still be in use while this one is filled, so buffers alternate.
-            self._used.append(self._buffer)
-            spare = self._spare()
-            if spare is None or spare.size != self._buffer.size:
-                spare = np.empty_like(self._buffer)
+            spare = self._buffers.after(self._buffer)
             spare[:have] = self._buffer[self._at : self._end]
             self._buffer = spare
             self._at, self._scanned, self._end = 0, 0, have
         return self._read_on()
-
-    def _spare(self) -> Any:
-        """A buffer that may be filled again; None if there is none.
-
-        With threads, the number of later blocks does not say how long a block is in use, since blocks without
-        wanted events are passed over. So a buffer is spare once nothing refers to it.
-        """
-        if (count := self._keeps()) == 1:
-            return self._used.popleft() if len(self._used) > count else None
-        for number in range(len(self._used) - 1):
-            # References: the queue's, and the argument's.
-            if sys.getrefcount(self._used[number]) == 2:
-                spare = self._used[number]
-                del self._used[number]
-                return spare
-        return None
 
     def _leave_to_framer(self, *, is_at_end: bool) -> None:
         if self._error is not None and is_at_end:
