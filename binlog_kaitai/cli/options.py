@@ -201,7 +201,7 @@ jobs = click.option(
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Threads; by default, one for each processor.",
+    help="Threads that decode; by default, one.",
 )
 
 

@@ -36,7 +36,7 @@ _WAITING = 1
 
 
 def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
-    """The number of threads to use: by default, one for each processor of this process.
+    """The number of threads to use: by default one, since two are no faster on two processors.
 
     A source that may wait for data, such as a pipe, and a part of a log, which is itself one of many that are
     read side by side, are read in one thread.
@@ -50,14 +50,7 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
         raise UsageError(f"threads must be at least 1, not {threads}")
     if not all(one.part is None and one.path is not None and os.path.isfile(one.path) for one in sources):
         return 1
-    return processors() if threads is None else threads
-
-
-def processors() -> int:
-    """Number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return threads or 1
 
 
 class InUse:

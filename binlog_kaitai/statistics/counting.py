@@ -62,7 +62,7 @@ def stats(
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads: by default, one for each processor. The result does not depend on it.
+        Number of threads: by default, one. The result does not depend on it.
     progress
         Called from time to time with the source and the offset reached in it.
     filters
@@ -120,8 +120,9 @@ def collect(
     transactions = TransactionCounts(top)
     # The work divided is short, and each block in use takes memory: more threads would wait.
     count = min(thread_count(threads, stats.sources), _MAX_THREADS)
+    figures = _figures(stats.sources, chosen, verify_checksums, counting, count, prefetches=threads != 1)
     try:
-        for found in _figures(stats.sources, chosen, verify_checksums, counting, count):
+        for found in figures:
             transactions.add(found)
             counting.events.timeline.add(found.commits, {TRANSACTIONS: np.ones(len(found.commits))})
     except BinlogError as error:
@@ -131,7 +132,13 @@ def collect(
 
 
 def _figures(
-    sources: list[Source], filters: Filters, verify_checksums: bool, counting: _Counting, threads: int
+    sources: list[Source],
+    filters: Filters,
+    verify_checksums: bool,
+    counting: _Counting,
+    threads: int,
+    *,
+    prefetches: bool,
 ) -> Iterator[Figures]:
     """The transactions; as rows of their view only if filters need to inspect them."""
     in_use = InUse()
@@ -139,7 +146,7 @@ def _figures(
         "verify_checksums": verify_checksums,
         "block_size": _BLOCK_SIZE,
         "watcher": counting,
-        "prefetches": threads > 1,
+        "prefetches": prefetches,
     }
     if filters:
         rows = chosen_transactions(sources, filters, **given)

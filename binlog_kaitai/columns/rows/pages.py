@@ -196,6 +196,7 @@ class RowsPages:
     ) -> None:
         self.sources = resolve(source)
         self._threads, self._in_use = thread_count(threads, self.sources), InUse()
+        self._prefetches = threads != 1
         self.ends: list[End] = []
         self._filters = filters
         self._ddl = ddl
@@ -239,7 +240,7 @@ class RowsPages:
             stream,
             block_size=self._block_size,
             verify_checksums=self._verify_checksums,
-            prefetches=self._threads > 1,
+            prefetches=self._prefetches,
             keeps=self._in_use,
         )
         state: _State | None = None

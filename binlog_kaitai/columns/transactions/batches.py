@@ -80,7 +80,7 @@ def read_transactions(
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads: by default, one for each processor; none is started for small logs. The result does
+        Number of threads: by default, one; more are not started for small logs. The result does
         not depend on it.
     filters
         As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
@@ -130,7 +130,7 @@ def transaction_batches(
         block_size=block_size,
         watcher=watcher,
         definitions=definitions,
-        prefetches=count > 1,
+        prefetches=threads != 1,
     )
     yield from in_order(found, _view, count, size_of_rows, InUse(), block_size)
 

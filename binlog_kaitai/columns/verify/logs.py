@@ -54,7 +54,7 @@ def verify(
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads: by default, one for each processor. The result does not depend on it.
+        Number of threads: by default, one. The result does not depend on it.
     progress
         Called periodically with the source and the offset reached in it.
 

@@ -89,6 +89,7 @@ def scan(
             SeriesDefinitions() if definitions is None else definitions,
             is_thorough=is_thorough,
             threads=thread_count(threads, [source]),
+            prefetches=threads != 1,
         )
         scanning.run(stream, start)
     return report
@@ -103,7 +104,9 @@ class _Scan:
         *,
         is_thorough: bool,
         threads: int,
+        prefetches: bool,
     ) -> None:
+        self._prefetches = prefetches
         self._threads, self._in_use = threads, InUse()
         self._report = report
         self._progress = progress
@@ -150,7 +153,7 @@ class _Scan:
         options: dict[str, Any] = {
             "enters_logs": True,
             "leaves_checks": int(self._threads > 1),  # to the threads
-            "prefetches": self._threads > 1,
+            "prefetches": self._prefetches,
             "keeps": self._in_use,
         }
         if start is None:

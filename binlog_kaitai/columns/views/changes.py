@@ -80,7 +80,7 @@ def read_changes(
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads that decode rows: by default, one for each processor; none is started for small
+        Number of threads that decode rows: by default, one; more are not started for small
         logs. The result does not depend on it.
     filters
         As for :meth:`Filters.of`.

@@ -103,6 +103,7 @@ class EventPages:
     ) -> None:
         self.sources = resolve(source)
         self._threads, self._in_use = thread_count(threads, self.sources), InUse()
+        self._prefetches = threads != 1
         self.ends: list[End] = []
         self.progress: Callable[[Source, int], object] = lambda source, position: None
         self._filters = filters
@@ -136,7 +137,7 @@ class EventPages:
             block_size=self._block_size,
             max_events=self._max_events,
             verify_checksums=self._verify_checksums,
-            prefetches=self._threads > 1,
+            prefetches=self._prefetches,
             keeps=self._in_use,
         )
         gtids, tables, validator = GtidColumns(), TableMaps(), BodyValidator()

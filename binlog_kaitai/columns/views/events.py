@@ -110,7 +110,7 @@ def read_events(
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads that decode events: by default, one for each processor; none is started for small
+        Number of threads that decode events: by default, one; more are not started for small
         logs. The result does not depend on it.
     filters
         As for :meth:`Filters.of`: ``start_position``, ``event_type`` and so on.

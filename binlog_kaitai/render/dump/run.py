@@ -52,7 +52,7 @@ def dump(
     options
         What to show.
     threads
-        Number of threads that write text: by default, one for each processor.
+        Number of threads that write text: by default, one.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def sql_script(
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads: by default, one for each processor. The script does not depend on it.
+        Number of threads: by default, one. The script does not depend on it.
     filters
         As for :meth:`Filters.of`.
 
