@@ -36,7 +36,7 @@ _WAITING = 1
 
 
 def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
-    """The number of threads to use: by default one, since two are no faster on two processors.
+    """The number of threads to use; one by default, because two were no faster on two processors.
 
     A source that may wait for data, such as a pipe, and a part of a log, which is itself one of many that are
     read side by side, are read in one thread.
@@ -51,20 +51,6 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     if not all(one.part is None and one.path is not None and os.path.isfile(one.path) for one in sources):
         return 1
     return threads or 1
-
-
-class InUse:
-    """Number of blocks in use while the next one is read, for `BlockReader`: one, until threads begin."""
-
-    def __init__(self) -> None:
-        self._count = 1
-
-    def __call__(self) -> int:
-        return self._count
-
-    def begin(self, threads: int) -> None:
-        # As many as `side_by_side` has room for, and the one whose page is being made.
-        self._count = threads + _WAITING + 1
 
 
 class _Done(NamedTuple):
@@ -115,7 +101,6 @@ def in_order(
     work: Callable[[_Item], Iterable[_Result]],
     threads: int,
     size: Callable[[_Item], int],
-    in_use: InUse,
     block_size: int,
 ) -> Iterator[_Result]:
     """The results of all items, in order; an error, of an item or the work on it, in its order.
@@ -130,8 +115,6 @@ def in_order(
         Number of threads for the work; 1: no thread is started.
     size
         Size of an item, in bytes.
-    in_use
-        That of the reader of the items.
     block_size
         Size of the reader's blocks: threads begin after several, because each block in use costs memory.
     """
@@ -144,7 +127,6 @@ def in_order(
     else:
         return
     del item
-    in_use.begin(threads)
     yield from side_by_side(items, work, threads, size)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import InUse, in_order, thread_count
+from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.batches import (
     Finished,
     chosen_transactions,
@@ -141,7 +141,6 @@ def _figures(
     prefetches: bool,
 ) -> Iterator[Figures]:
     """The transactions; as rows of their view only if filters need to inspect them."""
-    in_use = InUse()
     given: dict[str, Any] = {
         "verify_checksums": verify_checksums,
         "block_size": _BLOCK_SIZE,
@@ -150,13 +149,13 @@ def _figures(
     }
     if filters:
         rows = chosen_transactions(sources, filters, **given)
-        for batch in in_order(rows, _view, threads, size_of_rows, in_use, _BLOCK_SIZE):
+        for batch in in_order(rows, _view, threads, size_of_rows, _BLOCK_SIZE):
             for gtid in filter(None, batch.column("gtid").to_pylist()):
                 counting.gtids.add(gtid)
             yield Figures.of_view(batch)
         return
-    found = finished_transactions(sources, in_use=in_use, **given)
-    yield from in_order(found, _figures_of, threads, _size, in_use, _BLOCK_SIZE)
+    found = finished_transactions(sources, shares_blocks=threads > 1, **given)
+    yield from in_order(found, _figures_of, threads, _size, _BLOCK_SIZE)
 
 
 def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:

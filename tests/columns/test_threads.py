@@ -17,7 +17,7 @@ from binlog_kaitai.columns import threads as module
 from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.parquet.folder import write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.threads import InUse, in_order, side_by_side, thread_count
+from binlog_kaitai.columns.threads import in_order, side_by_side, thread_count
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.columns.views.event_lines import EventPages, write_json
 from binlog_kaitai.columns.views.row_objects import write_rows
@@ -256,20 +256,21 @@ class Items:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_few_items_are_in_use_at_a_time(threads: int) -> None:
-    items, found, in_use = Items(60), list[int](), InUse()
+    items, found = Items(60), list[int]()
 
     def work(number: int) -> Iterator[int]:
         time.sleep(0.001 * (number % 3))
         yield number
         yield -number
 
-    for result in in_order(items(), work, threads, lambda number: 1, in_use, 0):
+    for result in in_order(items(), work, threads, lambda number: 1, 0):
         found.append(result)
         if result <= 0 and len(found) % 2 == 0:
             items.finished()
     assert found == [sign * number for number in range(60) for sign in (1, -1)]
-    # And the next one.
-    assert items.most <= in_use() + 1
+    # With threads: those there is room for, and one for which there is not; and the next one.
+    most = 1 if threads == 1 else threads + module._WAITING + 1
+    assert items.most <= most + 1
 
 
 def test_an_error_comes_after_the_results_before_it() -> None:
@@ -279,7 +280,7 @@ def test_an_error_comes_after_the_results_before_it() -> None:
             raise KeyError(number)
 
     for fails_at, kind, count in ((None, KeyError, 8), (5, ValueError, 5)):
-        results = in_order(Items(20, fails_at)(), work, 3, lambda number: 1, InUse(), 0)
+        results = in_order(Items(20, fails_at)(), work, 3, lambda number: 1, 0)
         assert [next(results) for _ in range(count)] == list(range(count))
         with pytest.raises(kind):
             next(results)

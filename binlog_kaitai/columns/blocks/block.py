@@ -52,7 +52,7 @@ class Block:
     file : str
         Name of the source.
     data : uint8 array
-        The bytes; valid until the next block is requested.
+        The bytes; valid until the next block is requested, unless the reader shares its blocks.
     starts : int64 array
         Offset of each event in `data`.
     positions, end_positions : int64 arrays

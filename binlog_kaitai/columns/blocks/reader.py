@@ -4,8 +4,8 @@ Rules
 -----
 1. All events of a block have one format. An event that changes the format (a format description, the start
    of encryption) forms a block of its own and is parsed by the grammar.
-2. The array of a block is reused; keep no references into it after requesting the next block (if `keeps`
-   returns more than 1, it is reused when nothing refers to it).
+2. The array of a block is reused; keep no references into it after requesting the next block, unless the
+   reader shares its blocks.
 3. The array grows only when it is full of bytes actually read.
 4. An event too long for memory forms a block of its own, an array mapped over its file (see `mapped`).
 5. The event reader's `Framer` reports impossible headers and how the file ends.
@@ -14,7 +14,7 @@ Rules
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, BinaryIO
@@ -74,8 +74,8 @@ class BlockReader:
         Raise ChecksumError for an event that cannot be decoded and has a wrong checksum.
     prefetches
         Read, frame and check blocks of a regular file in a thread, one block ahead.
-    keeps
-        Returns 1 if only the last block is in use while the next one is read, or more with threads.
+    shares_blocks
+        Other threads may use a block after the next one is requested.
     ends_at_gtids
         End a block before a GTID event near its end, so that few transactions span two blocks.
 
@@ -106,7 +106,7 @@ class BlockReader:
         leaves_checks: int = 0,
         verify_checksums: bool = True,
         prefetches: bool = True,
-        keeps: Callable[[], int] = lambda: 1,
+        shares_blocks: bool = False,
         ends_at_gtids: bool = False,
     ) -> None:
         self.name = name
@@ -124,7 +124,7 @@ class BlockReader:
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
-        self._buffers = Buffers(keeps)
+        self._buffers = Buffers(are_shared=shares_blocks)
         self._error: BinlogError | None = None  # raised after the events before it
         # Offsets in the buffer: of the next block, of the bytes not framed yet, and after the bytes read.
         self._at, self._scanned, self._end = 0, 0, len(peeked)

@@ -27,7 +27,7 @@ from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import InUse, in_order, thread_count
+from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Markers
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.filters import Filters
@@ -195,7 +195,7 @@ class RowsPages:
         threads: int | None = None,
     ) -> None:
         self.sources = resolve(source)
-        self._threads, self._in_use = thread_count(threads, self.sources), InUse()
+        self._threads = thread_count(threads, self.sources)
         self._prefetches = threads != 1
         self.ends: list[End] = []
         self._filters = filters
@@ -212,8 +212,7 @@ class RowsPages:
 
     def each(self, work: Callable[[RowsPage], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""
-        sizes, given = (lambda page: int(page.block.sizes.sum())), (self._in_use, self._block_size)
-        return in_order(iter(self), work, self._threads, sizes, *given)
+        return in_order(iter(self), work, self._threads, _size, self._block_size)
 
     def __iter__(self) -> Generator[RowsPage, None, None]:
         given = self._definitions
@@ -241,7 +240,7 @@ class RowsPages:
             block_size=self._block_size,
             verify_checksums=self._verify_checksums,
             prefetches=self._prefetches,
-            keeps=self._in_use,
+            shares_blocks=self._threads > 1,
         )
         state: _State | None = None
         try:
@@ -307,3 +306,7 @@ def new_definitions(ddl: str | None) -> Definitions:
     if ddl is not None:
         definitions.load(ddl)
     return definitions
+
+
+def _size(page: RowsPage) -> int:
+    return int(page.block.sizes.sum())

@@ -6,7 +6,7 @@ transaction that spans blocks is kept as a single part, however long it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -22,7 +22,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.threads import InUse, in_order, thread_count
+from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, check_gtids
@@ -132,7 +132,7 @@ def transaction_batches(
         definitions=definitions,
         prefetches=threads != 1,
     )
-    yield from in_order(found, _view, count, size_of_rows, InUse(), block_size)
+    yield from in_order(found, _view, count, size_of_rows, block_size)
 
 
 def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
@@ -157,8 +157,9 @@ def chosen_transactions(
     prefetches: bool = True,
 ) -> Generator[tuple[Source, pa.RecordBatch], None, None]:
     """The transactions that match the filters, as rows of `parts.PART_SCHEMA`."""
+    options = {"block_size": block_size, "prefetches": prefetches}
     found = _finished_transactions(
-        sources, filters, verify_checksums, block_size, watcher, definitions, prefetches, None
+        sources, filters, watcher, definitions, verify_checksums, makes_rows=True, **options
     )
     for source, some in found:
         yield source, some.batch
@@ -173,7 +174,7 @@ class Finished(NamedTuple):
         Their rows, see `parts.PART_SCHEMA`; None if they have not been built.
     page, begin, end
         Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones
-        are requested; with threads, as long as `in_use` says.
+        are requested, unless blocks are shared.
     """
 
     batch: pa.RecordBatch | None
@@ -183,32 +184,26 @@ class Finished(NamedTuple):
 
 
 def finished_transactions(
-    sources: list[Source],
-    *,
-    verify_checksums: bool,
-    block_size: int,
-    watcher: Watcher,
-    prefetches: bool,
-    in_use: InUse,
+    sources: list[Source], *, verify_checksums: bool, watcher: Watcher, **options: Any
 ) -> Generator[tuple[Source, Finished], None, None]:
     """All transactions, mostly without rows, for callers that need few of these.
 
-    Pages remain valid as long as `in_use` says.
+    The other options are those of `BlockReader`.
     """
     return _finished_transactions(
-        sources, Filters(), verify_checksums, block_size, watcher, None, prefetches, in_use
+        sources, Filters(), watcher, None, verify_checksums, makes_rows=False, **options
     )
 
 
 def _finished_transactions(
     sources: list[Source],
     filters: Filters,
-    verify_checksums: bool,
-    block_size: int,
     watcher: Watcher | None,
     definitions: SeriesDefinitions | None,
-    prefetches: bool,
-    in_use: InUse | None,
+    verify_checksums: bool,
+    *,
+    makes_rows: bool,
+    **options: Any,
 ) -> Generator[tuple[Source, Finished], None, None]:
     watcher = watcher or Watcher()
     definitions = SeriesDefinitions() if definitions is None else definitions
@@ -217,7 +212,7 @@ def _finished_transactions(
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
         choice = Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
-        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, prefetches, in_use)
+        log = _Log(source, filters, watcher, definitions, verify_checksums, makes_rows, options)
         log.unmatched = unmatched
         unmatched.begin(source, is_first=is_first, is_last=is_last)
         watcher.begin(source, is_first=is_first, is_last=is_last)
@@ -245,20 +240,18 @@ class _Log:
     def __init__(
         self,
         source: Source,
-        verify_checksums: bool,
-        block_size: int,
         filters: Filters,
         watcher: Watcher,
         definitions: SeriesDefinitions,
-        prefetches: bool,
-        in_use: InUse | None,
+        verify_checksums: bool,
+        makes_rows: bool,
+        options: Mapping[str, Any],
     ) -> None:
         self._source, self._watcher = source, watcher
         self.unmatched = Unmatched(Filters(), [])
-        self._makes_rows = in_use is None
-        self._prefetches, self._in_use = prefetches, in_use or InUse()
+        self._makes_rows = makes_rows
+        self._options = options
         self._verify_checksums = verify_checksums
-        self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
         self._with_schemas = bool(filters.databases or filters.tables)
         self._definitions = definitions
@@ -273,11 +266,9 @@ class _Log:
             reader = blocks_of(
                 self._source,
                 stream,
-                block_size=self._block_size,
                 verify_checksums=self._verify_checksums,
                 ends_at_gtids=True,
-                prefetches=self._prefetches,
-                keeps=self._in_use,
+                **self._options,
             )
             try:
                 for block in reader:

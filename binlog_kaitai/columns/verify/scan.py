@@ -19,7 +19,7 @@ from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
-from binlog_kaitai.columns.threads import InUse, in_order, thread_count
+from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
@@ -107,7 +107,7 @@ class _Scan:
         prefetches: bool,
     ) -> None:
         self._prefetches = prefetches
-        self._threads, self._in_use = threads, InUse()
+        self._threads = threads
         self._report = report
         self._progress = progress
         self._begin = len(MAGIC)  # of the log's first event; of a later log in the same file, once reached
@@ -131,7 +131,7 @@ class _Scan:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         try:
-            for one in in_order(_items(found), _checked, self._threads, _size, self._in_use, BLOCK_SIZE):
+            for one in in_order(_items(found), _checked, self._threads, _size, BLOCK_SIZE):
                 if isinstance(one, Block):
                     self._take(one)
                     self._progress(int(one.end_positions[-1]))
@@ -152,9 +152,9 @@ class _Scan:
         name = self._report.file
         options: dict[str, Any] = {
             "enters_logs": True,
-            "leaves_checks": int(self._threads > 1),  # to the threads
+            "leaves_checks": 1 if self._threads > 1 else 2,
             "prefetches": self._prefetches,
-            "keeps": self._in_use,
+            "shares_blocks": self._threads > 1,
         }
         if start is None:
             return AroundDamage(stream, name, **options)
@@ -236,8 +236,8 @@ class _Scan:
         After a lost event, all positions are off by its length, which is reported once. Servers without
         checksums used other positions inside transactions; there, only a difference that persists is
         reported. In a log that a server sent from a start position, all positions are off by the same
-        distance: the server clears the position in the format description. In a write set of Galera, they
-        count from its first event, and there are no checksums.
+        distance: the server clears the position in the format description. In a Galera write set, they
+        count from its first event, and events have no checksums.
         """
         if block.layout.binlog_version < 4 or self._is_relay_log:
             self._off_to_the_end = None

@@ -21,7 +21,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
-from binlog_kaitai.columns.threads import InUse, in_order, thread_count
+from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.columns.views.event_infos import Infos
@@ -102,7 +102,7 @@ class EventPages:
         threads: int | None = None,
     ) -> None:
         self.sources = resolve(source)
-        self._threads, self._in_use = thread_count(threads, self.sources), InUse()
+        self._threads = thread_count(threads, self.sources)
         self._prefetches = threads != 1
         self.ends: list[End] = []
         self.progress: Callable[[Source, int], object] = lambda source, position: None
@@ -116,8 +116,7 @@ class EventPages:
 
     def each(self, work: Callable[[Page], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""
-        sizes, given = (lambda page: int(page.block.sizes.sum())), (self._in_use, self._block_size)
-        return in_order(iter(self), work, self._threads, sizes, *given)
+        return in_order(iter(self), work, self._threads, _size, self._block_size)
 
     def __iter__(self) -> Generator[Page, None, None]:
         self._unmatched = Unmatched(self._filters, self.sources)
@@ -138,7 +137,7 @@ class EventPages:
             max_events=self._max_events,
             verify_checksums=self._verify_checksums,
             prefetches=self._prefetches,
-            keeps=self._in_use,
+            shares_blocks=self._threads > 1,
         )
         gtids, tables, validator = GtidColumns(), TableMaps(), BodyValidator()
         try:
@@ -256,3 +255,7 @@ def _json_prologue(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | Non
         return program.text(',"info":')
 
     return new_program
+
+
+def _size(page: Page) -> int:
+    return int(page.block.sizes.sum())
