@@ -1,4 +1,4 @@
-"""How far a reader is behind the newest event of the newest log."""
+"""How far a reader lags behind the newest event in the newest log."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class BacklogMeter:
         Raises
         ------
         SourceError
-            There is no log.
+            No log was found.
         """
         paths = self._follower.logs()
         if checkpoint.file not in paths:  # purged, or those of another server
@@ -81,8 +81,9 @@ class BacklogMeter:
             seconds = self._newest - self._time_at(checkpoint, unread)
         except BinlogError:
             return Backlog(len(waiting), sum(waiting), None, None)
-        theirs = _filled(self._gtids)
-        gtids = len(theirs.without(_filled(GtidSet.parse(checkpoint.gtids), theirs))) if theirs else None
+        theirs = self._gtids.up_to_here()
+        mine = GtidSet.parse(checkpoint.gtids).up_to_here([theirs])
+        gtids = len(theirs.without(mine)) if theirs else None
         return Backlog(len(waiting), sum(waiting), gtids, max(seconds, 0))
 
     def _size(self, path: str) -> int:
@@ -124,8 +125,3 @@ class BacklogMeter:
                     return int(block.header.numbers("timestamp")[0])
             place = Checkpoint("")
         return self._newest
-
-
-def _filled(gtids: GtidSet, known: GtidSet | None = None) -> GtidSet:
-    """MariaDB: with all numbers up to the last one of each domain, which is all that a log states."""
-    return gtids.up_to_here([known] if known is not None else ())

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.sources.disk import replace_file, sync
 
 if TYPE_CHECKING:
     from binlog_kaitai.lake.iceberg import IcebergTables
@@ -158,12 +158,7 @@ class Lake:
                 sync(staging / path)
                 files.append({"from": source, "to": f"{folder}/{name}", "rows": rows})
         record = {"batch": batch, "format": self._kind, "files": files, "pieces": pieces}
-        draft = self._batches / f".{batch}.json"
-        with draft.open("w") as file:
-            json.dump(record, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.rename(self._decided_path(batch))
+        replace_file(self._decided_path(batch), json.dumps(record, indent=1))
         sync(self._batches)
 
     def _complete(self, batch: int) -> None:

@@ -15,6 +15,7 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.sources.disk import replace_file
 
 #: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
 #: listed here, such as one of a future server, counts as one that has.
@@ -188,9 +189,7 @@ def keep_rules(path: Path, rules: Rules, *, is_new: bool) -> None:
             pairs = ", ".join(map("=".join, stored.renames)) or "none"
             raise UsageError(f"the lake was begun with other renames, which cannot change: {pairs}")
         rules.masks.check_follows(stored.masks)
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(rules.as_dict(), indent=1))
-    draft.replace(path)
+    replace_file(path, json.dumps(rules.as_dict(), indent=1))
 
 
 def _harmless() -> pa.Array:

@@ -40,9 +40,9 @@ from binlog_kaitai.live.state import (
     is_log,
     read_names,
     refuse_strangers,
-    replace_file,
     take_lock,
 )
+from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import MAGIC, log_name, natural_key, series_of
 

@@ -321,10 +321,9 @@ class Fetch:
             if stream.description:
                 archive.check_description(stream.description)
                 stream.description = b""
-            check_received(block, has_exact_positions=archive.context.has_exact_positions)
-            if not block.is_special:
-                newest = block.fixed_header(len(block) - 1).timestamp
-                self._metrics.values["last_event_timestamp_seconds"] = newest
+            newest = check_received(block, has_exact_positions=archive.context.has_exact_positions)
+            if newest is not None:
+                self._metrics.values["last_event_timestamp_seconds"] = newest.timestamp
             archive.write(block)
             if self._lag is not None:
                 self._lag.take(block)

@@ -7,7 +7,7 @@ from binlog_kaitai.columns.blocks.checksums import check, error_at
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
-from binlog_kaitai.core.grammar import POSITION_MASK
+from binlog_kaitai.core.grammar import POSITION_MASK, Header
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import FramingError, reading
@@ -17,8 +17,10 @@ from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.session import Session
 
 
-def check_received(block: Block, *, has_exact_positions: bool) -> None:
-    """Reject events that were damaged or lost on the network or on the server.
+def check_received(block: Block, *, has_exact_positions: bool) -> Header | None:
+    """The header of the last event; None for a format description or another event that changes the format.
+
+    Rejects events that were damaged or lost on the network or on the server.
 
     Raises
     ------
@@ -29,13 +31,14 @@ def check_received(block: Block, *, has_exact_positions: bool) -> None:
     if (states == BAD).any():
         raise error_at(block, int((states == BAD).argmax()))
     if block.is_special:
-        return
+        return None
     last, end = block.fixed_header(len(block) - 1), int(block.end_positions[-1])
     if has_exact_positions and last.next_position and last.next_position != end & POSITION_MASK:
         reason = (
             f"events are missing before this one, which ends at {end}; its header says {last.next_position}"
         )
         raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
+    return last
 
 
 def explain_gap(cause: str, session: Session, archive: Archive) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 
-from binlog_kaitai.live.state import replace_file
+from binlog_kaitai.sources.disk import replace_file
 
 #: Minimum interval between two versions of the file, in seconds.
 _SECONDS = 1.0

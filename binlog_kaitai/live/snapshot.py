@@ -44,9 +44,8 @@ from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.snapshot_values import quoted, schema_of, value_of_text
 from binlog_kaitai.live.source import anyone
-from binlog_kaitai.live.state import replace_file
 from binlog_kaitai.live.table_ranges import Range, Table, ranges
-from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.schema import Column, Schema
 
 RECORD = "snapshot.json"

@@ -33,8 +33,9 @@ from binlog_kaitai.live.causes import PURGED, pause_after
 from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone, open_log
-from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers, replace_file
+from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers
 from binlog_kaitai.live.tear import PASSED
+from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
 _KIND, _READERS, _LOCK = "spool.json", "readers", ".lock"

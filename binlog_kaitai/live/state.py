@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.errors import SourceError, reading, writing_to
+from binlog_kaitai.errors import SourceError, reading
 from binlog_kaitai.live.session import Replica, Server
+from binlog_kaitai.sources.disk import replace_file
 
 STATE = "fetch.json"
 _VERSION = 1
@@ -122,17 +122,6 @@ def is_log(name: str) -> bool:
     """Whether a file of an archive is a log, by its name."""
     stem, _, number = name.rpartition(".")
     return bool(stem) and number.isascii() and number.isdigit()
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Replace a file atomically: afterwards, either the new or the old text is on disk."""
-    draft = path.with_name(f".{path.name}.new")
-    with writing_to(str(path)):
-        with draft.open("w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
 
 
 def context_of(path: Path) -> Context:

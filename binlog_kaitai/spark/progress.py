@@ -19,7 +19,7 @@ from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
 from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Kind
 from binlog_kaitai.live.metrics import prometheus_text
-from binlog_kaitai.live.state import replace_file
+from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.spark.stream import checkpoint_of
 
 _PREFIX = "binlog_kaitai_pipeline_"

@@ -198,15 +198,7 @@ class Masks:
         UsageError
             As for :meth:`treatments`; or a column cannot be truncated.
         """
-        treatments = self.treatments(table.schema)
-        own = own_columns(table.schema, whole) if treatments else {}
-        fields = []
-        for field in whole:
-            if field.name in own:
-                field = _masked_field(field, treatments[own[field.name].name], table.schema.full_name)
-            if field is not None:
-                fields.append(field)
-        return pa.schema(fields)
+        return masked_schema((table,), whole, self)
 
     def readable(self, table: Table, target: pa.Schema, zero_dates: str) -> pa.Schema:
         """The columns to decode for a masked view; values that must not leave the log are not decoded."""
@@ -252,7 +244,7 @@ class Masks:
         return array
 
     def why_no_key(self, schema: Schema) -> str | None:
-        """Why the rows of a table cannot be told apart by their key after masking; None if they can."""
+        """Why the primary key no longer identifies rows once it is masked; None if it still does."""
         treatments = self.treatments(schema)
         for column in schema.columns:
             one = treatments.get(column.name, _KEPT)
