@@ -10,7 +10,7 @@ find              the log of a checkpoint, even after another server took over
 effects           effects of statements on whole tables
 tail              existing transactions, then new ones as they are committed
 follower          from one checkpoint to the next, as the logs grow
-backlog           how far a reader is behind the newest event
+backlog           how far a reader lags behind the newest event
 events            the same, event by event
 feed              the logs of a running server, as files
 ================  ==================================================================

@@ -230,7 +230,7 @@ def _is_write_set(path: str) -> bool:
 
 
 def _of_server(logs: list[str]) -> list[str]:
-    """The logs of a folder without the write sets beside them, which are no part of the series."""
+    """The logs of a folder; Galera write sets next to them are not part of the series."""
     return [log for log in logs if not _is_write_set(log)] or logs
 
 

@@ -171,7 +171,7 @@ class Stated(NamedTuple):
         The distinct ``uuid``, ``uuid:tag`` or ``domain-server``; empty if the type has no GTIDs.
     codes, numbers : int64 arrays
         For each event, the index of its source, and its number.
-    fits : bool array
+    matches : bool array
         Whether the GTID of an event is valid; the event reader decodes the others.
     """
 

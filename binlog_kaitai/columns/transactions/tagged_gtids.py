@@ -27,7 +27,7 @@ class TaggedGtids(NamedTuple):
         The distinct ``uuid:tag``.
     codes, numbers : int64 arrays
         For each event, the index of its source, and its number.
-    fits : bool array
+    matches : bool array
         Whether the GTID of an event is valid; the event reader decodes the others.
     """
 

@@ -13,7 +13,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.errors import UsageError
 
-#: The environment variable with the key, if there is no file.
+#: The environment variable that holds the key if no key file is given.
 KEY_VARIABLE = "BINLOG_KAITAI_MASK_KEY"
 
 #: Minimum length of the key, in bytes; shorter ones can be guessed.
