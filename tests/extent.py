@@ -44,10 +44,15 @@ def is_left_out(parameter: object) -> bool:
     return False
 
 
-def sample(values: Sequence[_T], count: int) -> Sequence[_T]:
-    """So many of the values, evenly spread and with the first and last; all in a whole run."""
+def sample(values: Sequence[_T], count: int, whole: int | None = None) -> Sequence[_T]:
+    """So many of the values, evenly spread and with the first and last.
+
+    In a whole run: all, or `whole` of them where a test takes seconds with each.
+    """
     kept = [value for value in values if not is_left_out(value)]
-    if _is_whole or len(kept) <= count:
+    if _is_whole:
+        count = len(kept) if whole is None else whole
+    if len(kept) <= count:
         return kept
     return [kept[number * (len(kept) - 1) // max(count - 1, 1)] for number in range(count)]
 

@@ -7,6 +7,7 @@ the socket; servers close a connection after a dump, so it cannot be used for an
 from __future__ import annotations
 
 import re
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -315,6 +316,9 @@ class Session:
             code, message = (*error.args, "", "")[:2]
             if not isinstance(code, int):
                 code, message = 0, str(error)
+            if isinstance(getattr(error, "original_exception", None), ssl.SSLCertVerificationError):
+                # Not to be tried again, though its number is that of a server which cannot be reached.
+                raise ServerError(str(message), file=self.address.name) from error
             found = refusal(code, str(message), what=what)
             raise found.at(file=self.address.name, position=None) from error
         except BinlogError:

@@ -45,6 +45,9 @@ def scripts(path: Any, threads: int, **options: Any) -> tuple[bytes, str, list[s
 
 
 def dumped(path: Any, folder: Path, threads: int, **options: Any) -> tuple[bytes, str]:
+    """The text and its error. Files of an earlier dump would give those of LOAD DATA other names: they are removed."""
+    for earlier in folder.glob("SQL_LOAD_MB-*"):
+        earlier.unlink()
     pieces: list[bytes] = []
     try:
         dump(path, pieces.append, DumpOptions(local_load=str(folder), **options), threads=threads)
@@ -56,7 +59,7 @@ def dumped(path: Any, folder: Path, threads: int, **options: Any) -> tuple[bytes
 def check(path: str, folder: Path) -> None:
     for undo in (False, True):
         expected = scripts(path, 1, undo=undo)
-        for threads in (2, 3, 7):
+        for threads in (2, 7):
             assert scripts(path, threads, undo=undo) == expected, (undo, threads)
     for options in ({"verbose": 2}, {"verbose": 1, "base64_output": "decode-rows"}, {}):
         if "base64_output" in options:
@@ -64,11 +67,10 @@ def check(path: str, folder: Path) -> None:
 
             options = {**options, "base64_output": Base64Output("decode-rows")}
         expected_text = dumped(path, folder, 1, **options)
-        for threads in (2, 3):
-            assert dumped(path, folder, threads, **options) == expected_text, (options, threads)
+        assert dumped(path, folder, 3, **options) == expected_text, options
 
 
-@pytest.mark.parametrize("log", sample(logs(), 6), ids=lambda log: log.id)
+@pytest.mark.parametrize("log", sample(logs(), 6, 40), ids=lambda log: log.id)
 def test_logs_of_the_corpus(log: Any, tmp_path: Path) -> None:
     check(str(log.path), tmp_path)
 
@@ -76,7 +78,7 @@ def test_logs_of_the_corpus(log: Any, tmp_path: Path) -> None:
 def test_mutated_logs(tmp_path: Path) -> None:
     """Rows that contradict their table map, and values that cannot be decoded, in any portion."""
     path = tmp_path / "binlog.000001"
-    for seed in sample(range(100), 10):
+    for seed in sample(range(100), 10, 30):
         path.write_bytes(mutant(f"text threads/{seed}").data)
         check(str(path), tmp_path)
 

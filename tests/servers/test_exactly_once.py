@@ -19,13 +19,14 @@ import pyarrow.dataset as ds
 import pytest
 
 import binlog_kaitai as bk
+from tests.extent import rounds
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, prepare, url
 from tools.servers import Server
 
 pytestmark = [pytest.mark.server, pytest.mark.spark]
 
-KILLS, LIVE_KILLS = 20, 6
+KILLS, LIVE_KILLS = rounds(20, 8), rounds(6, 3)
 
 TABLES = {
     "a": "id INT PRIMARY KEY AUTO_INCREMENT, n BIGINT, v VARCHAR(300), d DECIMAL(10,2), t DATETIME(3)",
