@@ -22,6 +22,8 @@ from tools.servers.programs import program
 
 START_SECONDS = 120
 STOP_SECONDS = 60
+#: How often to start a server that ends at once: another program may have taken its port.
+_STARTS = 3
 
 _GRANTS = {
     "mysql": (
@@ -33,6 +35,10 @@ _GRANTS = {
 }
 # The SQL files that mariadb-install-db passes to the server, by their names over time.
 _MARIADB_TABLES = ("system_tables", "performance_tables", "system_tables_data")
+
+
+class ServerEndedError(ServerError):
+    """A server ended before it was ready."""
 
 
 class Server:
@@ -85,6 +91,15 @@ class Server:
         if not (self.data / "mysql").is_dir():
             self._initialise()
         (self.folder / "init.sql").write_text(self._first_statements())
+        for attempt in range(_STARTS):
+            try:
+                self._launch(options)
+                return
+            except ServerEndedError:
+                if attempt == _STARTS - 1:
+                    raise
+
+    def _launch(self, options: tuple[str, ...]) -> None:
         (self.folder / "port").write_text(str(free_port()))
         arguments = [
             *self._paths(),
@@ -196,7 +211,7 @@ class Server:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if process.poll() is not None:
-                raise ServerError(f"{self.spec.name} ended while it started:\n{self._last_errors()}")
+                raise ServerEndedError(f"{self.spec.name} ended while it started:\n{self._last_errors()}")
             if _listens(self.port) and "ready for connections" in self._errors():
                 return
             time.sleep(0.05)
