@@ -13,15 +13,15 @@ from binlog_kaitai.columns.rows import definitions_of
 from binlog_kaitai.columns.rows.definitions_of import tables_of
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.sources.source import Source, resolve
+from tests.extent import sample
 from tools.bench.make_log import shape_of, write
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-LOGS = [
-    *CORPUS.glob("m*/ddl/binlog.000001"),
-    *CORPUS.glob("m*/payloads/binlog.000001"),
-    *CORPUS.glob("m*/mixed/binlog.000001"),
-    *CORPUS.glob("m*/types_compressed/binlog.000001"),
-]
+LOGS = sorted(
+    path
+    for name in ("ddl", "payloads", "mixed", "types_compressed")
+    for path in CORPUS.glob(f"m*/{name}/binlog.000001")
+)
 
 
 def names(log: Path) -> list[str]:
@@ -35,7 +35,7 @@ def names(log: Path) -> list[str]:
     return list(found)
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: "-".join(log.parts[-3:-1]))
+@pytest.mark.parametrize("log", sample(LOGS, 4, 8), ids=lambda log: "-".join(log.parts[-3:-1]))
 def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With statements between equal table maps, several tables, and transaction payloads."""
     sources = resolve(str(log))

@@ -125,7 +125,7 @@ def check(paths: Any, view: str, counts: Iterable[int] = _COUNTS, **options: Any
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("log", sample(logs(), 5), ids=lambda log: log.id)
+@pytest.mark.parametrize("log", sample(logs(), 5, 20), ids=lambda log: log.id)
 def test_any_number_of_threads_returns_the_same(log: Any, view: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, size in enumerate(_BLOCKS):
         use_blocks(monkeypatch, size)
@@ -135,14 +135,14 @@ def test_any_number_of_threads_returns_the_same(log: Any, view: str, monkeypatch
 @pytest.mark.parametrize("view", VIEWS)
 def test_damaged_and_encrypted_logs(view: str) -> None:
     """Whatever ends the reading of a log comes after the same results, with the same position."""
-    for path in sample([path for path in all_files() if path.parts[-3] in ("damaged", "encrypted")], 12):
+    for path in sample([path for path in all_files() if path.parts[-3] in ("damaged", "encrypted")], 12, 24):
         check(str(path), view, (3,))
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_mutated_logs(view: str, tmp_path: Path) -> None:
     path = tmp_path / "binlog.000001"
-    for seed in sample(range(120), 12):
+    for seed in sample(range(120), 12, 24):
         path.write_bytes(mutant(f"threads/{seed}").data)
         check(str(path), view, (2 + seed % 3,))
 
@@ -178,7 +178,7 @@ def test_tables_with_columns_of_their_own() -> None:
         check(paths, "changes", (2, 3), table=f"{schema}.{table}")
 
 
-@pytest.mark.parametrize("log", sample(logs(), 3), ids=lambda log: log.id)
+@pytest.mark.parametrize("log", sample(logs(), 3, 20), ids=lambda log: log.id)
 def test_parquet_files_are_the_same(log: Any, tmp_path: Path) -> None:
     def files(threads: int) -> dict[str, bytes]:
         folder = tmp_path / str(threads)
