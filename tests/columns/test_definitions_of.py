@@ -35,7 +35,7 @@ def names(log: Path) -> list[str]:
     return list(found)
 
 
-@pytest.mark.parametrize("log", sample(LOGS, 4, 8), ids=lambda log: "-".join(log.parts[-3:-1]))
+@pytest.mark.parametrize("log", sample(LOGS, 2, 8), ids=lambda log: "-".join(log.parts[-3:-1]))
 def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With statements between equal table maps, several tables, and transaction payloads."""
     sources = resolve(str(log))

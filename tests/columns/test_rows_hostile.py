@@ -51,7 +51,7 @@ def test_mutated_rows_give_the_same_as_the_reader(name: str, tmp_path: Any) -> N
         head = log.read_bytes()[:4]
         outer = [event for event in events if event.payload_index is None]
         rows = [at for at, event in enumerate(outer) if event.layout.effective_type(event.type_code) in _ROWS]
-        for _ in range(rounds(25, 4)):
+        for _ in range(rounds(25, 2)):
             target = chance.choice(rows)
             path = tmp_path / "binlog.000001"
             path.write_bytes(head + b"".join(_up_to(outer, target, chance)))

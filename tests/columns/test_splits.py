@@ -88,7 +88,7 @@ def test_a_string_full_of_events_is_a_string(tmp_path: Path, far: None, lead: in
     path = str(log.write(tmp_path / "binlog.000001"))
     for view in WHOLE:
         expected = rows(WHOLE[view](path))
-        for size in sample((700, 1500, 2999, 8000), 2):
+        for size in sample((700, 1500, 2999, 8000), 1):
             assert in_splits(view, path, size) == expected
 
 

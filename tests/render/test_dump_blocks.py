@@ -39,7 +39,7 @@ def test_events_inside_payloads_are_not_left_to_the_reader(
     assert 0 <= sum(shown) < count / 4
 
 
-@pytest.mark.parametrize("name", ["crash", "payloads", "mixed", "no_checksum", "many_databases"])
+@pytest.mark.parametrize("name", sample(["crash", "payloads", "mixed", "no_checksum", "many_databases"], 3))
 def test_bytes_are_shown_alike(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for case in sample([one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id], 1):
         for options in ({}, {"rewrite_databases": {"t": "other", "test": "a_longer_name"}, "verbose": 0}):

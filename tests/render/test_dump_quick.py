@@ -193,7 +193,7 @@ _PARTS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("size", [300, 1 << 22])
-@pytest.mark.parametrize("part", sample(_PARTS, 4), ids=str)
+@pytest.mark.parametrize("part", sample(_PARTS, 2), ids=str)
 @pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-10.11"])
 def test_parts_of_logs_begin_and_end_alike(
     server: str, part: dict[str, Any], size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -45,7 +45,10 @@ def scripts(path: Any, threads: int, **options: Any) -> tuple[bytes, str, list[s
 
 
 def dumped(path: Any, folder: Path, threads: int, **options: Any) -> tuple[bytes, str]:
-    """The text and its error. Files of an earlier dump would give those of LOAD DATA other names: they are removed."""
+    """The text and its error.
+
+    Files of earlier dumps are removed: those of LOAD DATA would get other names beside them.
+    """
     for earlier in folder.glob("SQL_LOAD_MB-*"):
         earlier.unlink()
     pieces: list[bytes] = []

@@ -184,7 +184,7 @@ def test_longer_than_what_is_examined(tmp_path: Path) -> None:
 
 
 def test_splits(tmp_path: Path) -> None:
-    for number, log in enumerate(MYSQL_LOGS):
+    for number, log in enumerate(sample(MYSQL_LOGS, 2)):
         data = as_write_set(log, with_positions=False, with_gtid=True)
         (tmp_path / f"GRA_1_{number}.log").write_bytes(data)
     paths = sorted(str(path) for path in tmp_path.iterdir())
