@@ -185,12 +185,12 @@ def command(
         raise UsageError(_NEEDED) from error
     from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of
     from binlog_kaitai.columns.views.masks import Masks
-    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import NO_RULES, Rules
     from binlog_kaitai.sources.remote import is_url
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream import Following
-    from binlog_kaitai.spark.stream_options import at_least_one, parse_starting, spooled
+    from binlog_kaitai.spark.stream_options import parse_starting, spooled
 
     given = click.get_current_context().get_parameter_source("interval")
     if not continuous and given is ParameterSource.COMMANDLINE:

@@ -25,6 +25,8 @@ MAX_POSITION, MAX_SERVER_ID = (1 << 63) - 1, (1 << 32) - 1
 _MOST_SHOWN = 80
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+_SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 class FiltersWithoutTable(TypedDict, total=False):
@@ -165,6 +167,34 @@ def whole_number(text: str) -> int:
     if not _WHOLE.fullmatch(text.strip()):
         raise UsageError(f"{shortened(text)} is not a valid integer")
     return int(text)
+
+
+def parse_size(name: str, text: str) -> int:
+    """Parse a number of bytes, optionally with a unit: ``67108864``, ``64m``, ``1g``.
+
+    Raises
+    ------
+    UsageError
+        The text is not a size.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"option {name}: {text!r} is not a valid size; use 67108864 or 64m")
+    return int(found[1]) << _UNITS[found[2].lower()]
+
+
+def at_least_one(name: str, text: str) -> int:
+    """A size, which must not be zero.
+
+    Raises
+    ------
+    UsageError
+        It is zero, or not a size.
+    """
+    size = parse_size(name, text)
+    if not size:
+        raise UsageError(f"option {name} must be greater than 0")
+    return size
 
 
 def shortened(value: Any) -> str:

@@ -1,14 +1,17 @@
 """A data lake of Parquet files to which batches are appended exactly once.
 
-=========  ==================================================================
-write      part of a log as Parquet files, in a staging folder
-commits    atomic, exactly-once commits of batches
-iceberg    Iceberg tables over the files of a lake
-lineage    which changes make up a table, across TRUNCATE, DROP and RENAME
-rules      what is left out, masked and renamed
-preview    what a pipeline would load
-types      column types and names that the readers of a lake support
-=========  ==================================================================
+==========  ==================================================================
+write       part of a log as Parquet files, in a staging folder
+commits     atomic, exactly-once commits of batches
+compaction  joins small files
+origins     which batch and piece the rows of a file come from
+locks       locks between the processes that use a lake
+iceberg     Iceberg tables over the files of a lake
+lineage     which changes make up a table, across TRUNCATE, DROP and RENAME
+rules       what is left out, masked and renamed
+preview     what a pipeline would load
+types       column types and names that the readers of a lake support
+==========  ==================================================================
 
 ::
 
@@ -18,6 +21,7 @@ types      column types and names that the readers of a lake support
     _pipeline/checkpoint    Spark's progress in the logs
     _pipeline/batches       one file for each batch, listing its content
     _pipeline/staging       files being written
+    _pipeline/compaction    files being joined
 
 The layout is that of `binlog-kaitai export`, partitioned by date.
 """

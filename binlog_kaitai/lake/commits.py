@@ -9,21 +9,24 @@ The rule
 
 A process killed before step 2 leaves nothing in the lake, and the batch is repeated. A process killed
 before step 4 leaves a record: the next process moves the remaining files, and adds them to the tables that
-lack them. The lake therefore contains each file of a decided batch exactly once, and no other file.
+lack them. The lake therefore contains each row of a decided batch exactly once, and no other row. Files of
+complete batches may be joined later, see `compaction`.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.lake.locks import locked, try_lock
+from binlog_kaitai.lake.origins import written_name
 from binlog_kaitai.sources.disk import replace_file, sync
 
 if TYPE_CHECKING:
@@ -74,22 +77,22 @@ class Lake:
         self.check()
         for path in (self._staging, self._batches):
             path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.folder / PRIVATE / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(lock)
-            raise UsageError(f"another pipeline is writing to {self.folder}") from error
-        self._lock = lock
+        self._lock = try_lock(self.folder / PRIVATE / "lock")
+        if self._lock is None:
+            raise UsageError(f"another pipeline is writing to {self.folder}")
         for path in self._batches.glob(".*"):
             path.unlink()
         if (newest := self.newest()) is not None:
             if not any((self.checkpoint / "offsets").glob("[0-9]*")):
                 self.close()
                 raise UsageError(f"{self.checkpoint} is missing; without it, the lake cannot continue")
-            self._check_kind(newest)
+            if (kind := self.kind()) != self._kind:
+                self.close()
+                raise UsageError(f"{self.folder} is a lake in {kind} format; keep that format")
             self._complete(newest)
         self._clear_staging()
+        with suppress(UsageError), self.compacting():
+            pass  # this clears what an interrupted compaction left
 
     def check(self) -> None:
         """Reject a folder that contains anything but a lake."""
@@ -109,6 +112,48 @@ class Lake:
     def newest(self) -> int | None:
         """The number of the last decided batch."""
         return max((int(path.stem) for path in self._batches.glob("[0-9]*.*")), default=None)
+
+    def completed(self) -> set[int]:
+        """The numbers of all batches whose files are in the lake."""
+        return {int(path.stem) for path in self._batches.glob("[0-9]*.json")}
+
+    def kind(self) -> str:
+        """The kind of its tables: that of its last batch, if it has one."""
+        if (newest := self.newest()) is None:
+            return self._kind
+        decided = self._decided_path(newest)
+        record = json.loads(decided.read_text()) if decided.exists() else self.record(newest)
+        kind: str = record.get("format", self._kind)
+        return kind
+
+    def keeping_files(self) -> AbstractContextManager[None]:
+        """While this context lasts, no process replaces files of the lake; new ones may appear."""
+        return locked(self._files_lock(), is_shared=True)
+
+    def replacing_files(self) -> AbstractContextManager[None]:
+        """While this context lasts, no other process adds or replaces files of the lake."""
+        return locked(self._files_lock(), is_shared=False)
+
+    @contextmanager
+    def compacting(self) -> Iterator[Path]:
+        """Exclude other compactions; yields an empty folder for new files, which is removed at the end.
+
+        Raises
+        ------
+        UsageError
+            Another process is compacting the lake.
+        """
+        folder = self.folder / PRIVATE / "compaction"
+        lock = try_lock(folder.with_suffix(".lock"))
+        if lock is None:
+            raise UsageError(f"another process is compacting {self.folder}")
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(exist_ok=True)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
 
     def is_decided(self, batch: int) -> bool:
         """Whether a batch is decided, so that it need not be repeated."""
@@ -153,7 +198,7 @@ class Lake:
             for path, rows in piece.pop("files").items():
                 folder = os.path.dirname(path)
                 count[folder] = count.get(folder, 0) + 1
-                name = f"part-{batch:0{_DIGITS}}-{number:05}-{count[folder]:04}.parquet"
+                name = written_name(batch, number, count[folder])
                 source = (staging / path).relative_to(self.folder).as_posix()
                 sync(staging / path)
                 files.append({"from": source, "to": f"{folder}/{name}", "rows": rows})
@@ -166,23 +211,17 @@ class Lake:
         if not decided.exists():
             return
         files = json.loads(decided.read_text())["files"]
-        for file in files:
-            source, target = self.folder / file["from"], self.folder / file["to"]
-            if source.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                source.rename(target)
-            elif not target.exists():
-                raise SourceError("a file of a batch is missing", file=str(target))
+        with self.keeping_files():
+            for file in files:
+                source, target = self.folder / file["from"], self.folder / file["to"]
+                if source.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    source.rename(target)
+                elif not target.exists():
+                    raise SourceError("a file of a batch is missing", file=str(target))
         if self._tables is not None:
             self._tables.add(self._numbering(), batch, [file["to"] for file in files])
         decided.rename(self._record_path(batch))
-
-    def _check_kind(self, batch: int) -> None:
-        decided = self._decided_path(batch)
-        record = json.loads(decided.read_text()) if decided.exists() else self.record(batch)
-        if (kind := record.get("format", self._kind)) != self._kind:
-            self.close()
-            raise UsageError(f"{self.folder} is a lake in {kind} format; keep that format")
 
     def _numbering(self) -> str:
         """The owner of the batch numbering: Spark restarts at 0 for each new checkpoint."""
@@ -199,7 +238,5 @@ class Lake:
     def _decided_path(self, batch: int) -> Path:
         return self._batches / f"{batch:0{_DIGITS}}.decided"
 
-
-def batch_of(path: str) -> int:
-    """The batch number in the name of a file of the lake."""
-    return int(os.path.basename(path).split("-")[1])
+    def _files_lock(self) -> Path:
+        return self.folder / PRIVATE / "files.lock"

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.parquet.folder import PartWriter
 from binlog_kaitai.columns.views.change_schemas import untaken_name
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
-from binlog_kaitai.lake.commits import batch_of
+from binlog_kaitai.lake.origins import batch_of
 from binlog_kaitai.lake.types import with_names
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ class IcebergTables:
 
     def _check_new(self, name: str, batch: int) -> None:
         folder = self._folder / name
-        if any(batch_of(path.name) < batch for path in folder.rglob("part-*.parquet")):
+        found = (batch_of(path.name) for path in folder.rglob("part-*.parquet"))
+        if any(one is not None and one < batch for one in found):
             raise UsageError(f"{folder} has files, but its table is missing from the Iceberg catalog")
 
     def _create(self, name: str, pipeline: str, schema: pa.Schema) -> Table:

@@ -30,6 +30,7 @@ state           the content of a table, from its changes
 images          completes partial row images
 history         what statements in the logs did to a table
 tables          the tables of a lake
+lake_rows       the rows of a lake's files, with their batches
 session         a Spark session for the command line
 interpreter     the Python of Spark's workers
 ==============  ==================================================================

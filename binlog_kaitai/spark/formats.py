@@ -17,7 +17,8 @@ from pyspark.sql import functions as f
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.spark.tables import by_schema, joined
+from binlog_kaitai.spark.lake_rows import by_schema
+from binlog_kaitai.spark.tables import joined
 
 #: The application name for Delta.
 _APPLICATION = "binlog-kaitai pipeline"

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
 from binlog_kaitai.columns.views.masks import NO_MASKS, Masks, Method
-from binlog_kaitai.core.filters import ZERO_DATES, Filters, whole_number
+from binlog_kaitai.core.filters import ZERO_DATES, Filters, parse_size, whole_number
 from binlog_kaitai.core.table_set import is_pattern
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 TABLE = "table"
 _VIEWS = (*VIEWS, "ddl")
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
-
-_SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
-_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def _items(text: str) -> list[str]:
@@ -294,20 +291,6 @@ def _value(name: str, text: str, parse: Callable[[str], Any] | None = None) -> A
         return (parse or FILTERS[name][1])(text)
     except (ValueError, OverflowError) as error:
         raise UsageError(f"option {name}: {error}") from error
-
-
-def parse_size(name: str, text: str) -> int:
-    """A number of bytes, optionally with a unit: ``67108864``, ``64m``, ``1g``.
-
-    Raises
-    ------
-    UsageError
-        It is none.
-    """
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        raise UsageError(f"option {name}: {text!r} is not a valid size; use 67108864 or 64m")
-    return int(found[1]) << _UNITS[found[2].lower()]
 
 
 def parse_bool(name: str, text: str) -> bool:

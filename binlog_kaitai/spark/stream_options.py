@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from binlog_kaitai.core.filters import at_least_one
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.walk import FAR
 from binlog_kaitai.sources.source import is_server
-from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool, parse_size
+from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool
 from binlog_kaitai.spark.stream import MAX_BYTES, Following
 
 _OPTIONS = ("maxBytesPerTrigger", "maxFilesPerTrigger", "startingOffsets", "failOnDataLoss", "spool")
@@ -71,20 +72,6 @@ def spooled(paths: tuple[str, ...], spool: str | None) -> tuple[tuple[str, ...],
 def without_stream_options(given: Mapping[str, str]) -> dict[str, str]:
     """The options without those that only a stream has."""
     return {name: text for name, text in given.items() if name.lower() not in _BY_LOWER}
-
-
-def at_least_one(name: str, text: str) -> int:
-    """A size, which must not be zero.
-
-    Raises
-    ------
-    UsageError
-        It is zero, or not a size.
-    """
-    size = parse_size(name, text)
-    if not size:
-        raise UsageError(f"option {name} must be greater than 0")
-    return size
 
 
 def parse_starting(name: str, text: str) -> str | dict[str, Any]:

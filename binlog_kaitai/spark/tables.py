@@ -7,26 +7,25 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.columns.views.change_schemas import common_type
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.lineage import Lineage, Place, Rename, Segment
+from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.spark.images import ABSENT, is_after, quoted
+from binlog_kaitai.spark.lake_rows import BATCH, PIECE, by_schema, lake_rows
 from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
 from binlog_kaitai.spark.state import META, NO_KEY, fold
 
-#: The origin of a row of the lake, from the name of its file; no column of a server has such a name.
-_BATCH, _PIECE = "_batch ", "_piece "
-_BY_LOG = (_BATCH, _PIECE, "_position", "_row")
+#: The columns that order changes as in the logs.
+_BY_LOG = (BATCH, PIECE, "_position", "_row")
 
 
 class LakeTables:
@@ -78,7 +77,7 @@ class LakeTables:
         if (reason := self._lineage.unclear.get(self._on_server(name))) is not None:
             raise UsageError(f"{name}: {reason}")
         changes = self.changes(name)
-        own = [one for one in changes.columns if one not in (*META, ABSENT, _BATCH, _PIECE)]
+        own = [one for one in changes.columns if one not in (*META, ABSENT, BATCH, PIECE)]
         keys = [key for key in self.keys(name) if key in own]
         try:
             return fold(changes, own, keys, [*map(quoted, _BY_LOG), is_after().cast("int")])
@@ -100,7 +99,7 @@ class LakeTables:
     def _segment(self, segment: Segment, renames: Sequence[Rename]) -> DataFrame | None:
         folder = self._lake.folder / "changes" / self._names.get(segment.table, segment.table)
         files = by_schema(folder.rglob("*.parquet"))
-        parts = [part for paths in files for part in with_new_names(self._read(paths), renames)]
+        parts = [part for paths in files for part in with_new_names(lake_rows(self._spark, paths), renames)]
         if not parts:
             return None
         found = joined(parts)
@@ -112,23 +111,13 @@ class LakeTables:
     def _on_server(self, name: str) -> str:
         return self._names_on_server.get(name, name)
 
-    def _read(self, paths: list[str]) -> DataFrame:
-        """Files of the same columns."""
-        frame = self._spark.read.schema(_columns_of(paths[0])).parquet(*paths)
-        number = r"part-(\d+)-(\d+)-"
-        return frame.select(
-            "*",
-            f.regexp_extract("_metadata.file_name", number, 1).cast("long").alias(_BATCH),
-            f.regexp_extract("_metadata.file_name", number, 2).cast("long").alias(_PIECE),
-        )
-
     def _place(self, as_of: datetime | str) -> Place:
         """After the last transaction up to a point in time."""
         folder = self._lake.folder / "transactions"
         if not folder.is_dir():
             raise UsageError(f"{folder} does not exist; it is needed to look up a moment")
         paths = [str(path) for path in sorted(folder.rglob("*.parquet"))]
-        found = self._read(paths)
+        found = lake_rows(self._spark, paths)
         if isinstance(as_of, datetime):
             # Spark reads the duration as a number of seconds.
             ended = f.timestamp_seconds(f.unix_timestamp("start") + f.col("duration"))
@@ -136,7 +125,7 @@ class LakeTables:
             found = found.where(committed <= f.lit(as_of.astimezone()))
         else:
             found = found.where(f.col("gtid") == as_of)
-        last = found.agg(f.max(f.struct(_BATCH, _PIECE, "end_position")).alias("place")).first()
+        last = found.agg(f.max(f.struct(BATCH, PIECE, "end_position")).alias("place")).first()
         if last is None or last["place"] is None:
             raise UsageError(f"{self._lake.folder} has no transaction at or before {as_of}")
         return Place(*last["place"])
@@ -144,7 +133,7 @@ class LakeTables:
 
 def with_new_names(changes: DataFrame, renames: Sequence[Rename]) -> Iterator[DataFrame]:
     """The same changes with the column names after all renames; a frame for each naming."""
-    own = [name for name in changes.columns if name not in (*META, ABSENT, _BATCH, _PIECE)]
+    own = [name for name in changes.columns if name not in (*META, ABSENT, BATCH, PIECE)]
     namings = [_naming(own, renames[number:]) for number in range(len(renames) + 1)]
     place, begin = f.struct(*map(quoted, _BY_LOG[:3])), 0
     for end in range(1, len(namings) + 1):
@@ -196,22 +185,6 @@ def is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
     return found
 
 
-def _columns_of(path: str) -> StructType:
-    """The columns of a file, for which Spark would start a job; durations are numbers in Spark."""
-    fields = pq.read_schema(path)
-    kinds = ((one.name, pa.int64() if pa.types.is_duration(one.type) else one.type) for one in fields)
-    return spark_schema(pa.schema(list(kinds)))
-
-
-def by_schema(paths: Iterable[Path]) -> list[list[str]]:
-    """Parquet files grouped by their columns, since Spark can only read files of equal columns together."""
-    groups: dict[bytes, list[str]] = {}
-    for path in sorted(paths):
-        schema = pq.read_schema(path).remove_metadata()
-        groups.setdefault(schema.serialize().to_pybytes(), []).append(str(path))
-    return list(groups.values())
-
-
 def joined(parts: Iterable[DataFrame]) -> DataFrame:
     """All rows of several frames, with the columns of all by name; missing ones are null."""
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), _alike(parts))
@@ -247,7 +220,14 @@ class State:
         self._batches: dict[str, int] = json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def refresh(self, tables: LakeTables) -> Iterator[tuple[str, int | UsageError]]:
-        """Write the tables that have changed since; yields each with its row count, or an error."""
+        """Write the tables that have changed since; yields each with its row count, or an error.
+
+        Meanwhile, no files of the lake are compacted.
+        """
+        with self._lake.keeping_files():
+            yield from self._refresh(tables)
+
+    def _refresh(self, tables: LakeTables) -> Iterator[tuple[str, int | UsageError]]:
         for name in tables.names():
             if self._batches.get(name) == tables.newest_batch(name):
                 continue
@@ -257,9 +237,7 @@ class State:
                 yield name, error
                 continue
             self._batches[name] = tables.newest_batch(name)
-            draft = self._path.with_suffix(".draft")
-            draft.write_text(json.dumps(self._batches))
-            draft.rename(self._path)
+            replace_file(self._path, json.dumps(self._batches))
 
     def _write(self, name: str, rows: DataFrame) -> int:
         new, old = self._lake.new_staging(), self._lake.new_staging()

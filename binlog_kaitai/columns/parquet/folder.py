@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -38,6 +38,8 @@ class PartWriter:
     ----------
     stores_schema
         Store the Arrow schema in the files, for types that only Arrow has.
+    footer
+        More entries for the footer of each file.
 
     Attributes
     ----------
@@ -47,11 +49,14 @@ class PartWriter:
         Size in bytes of the waiting batches.
     """
 
-    def __init__(self, folder: Path, *, stores_schema: bool = True) -> None:
+    def __init__(
+        self, folder: Path, *, stores_schema: bool = True, footer: Mapping[bytes, Any] | None = None
+    ) -> None:
         self.rows = 0
         self.waiting = 0
         self._folder = self._path = folder
         self._stores_schema = stores_schema
+        self._footer = footer
         self._batches: list[pa.RecordBatch] = []
         self._writer: pq.ParquetWriter | None = None
         self._schema: pa.Schema | None = None
@@ -90,6 +95,8 @@ class PartWriter:
         if self._writer is not None:
             writer, self._writer = self._writer, None
             with writing_to(str(self._path)):
+                if self._footer is not None:
+                    writer.add_key_value_metadata(self._footer)
                 writer.close()
 
     def _next_path(self) -> Path:
