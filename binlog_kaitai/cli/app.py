@@ -38,6 +38,7 @@ _COMMANDS = {
     "export": "Export logs to Parquet files.",
     "fetch": "Archive a running server's binary logs, byte for byte.",
     "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
+    "lake": "Maintain the Parquet lake of a pipeline.",
     "pipeline": "Load logs into a Parquet lake with Spark, incrementally.",
     "repair": "Recover the intact transactions of a damaged log into a new log.",
     "rows": "List changed rows, one per line.",

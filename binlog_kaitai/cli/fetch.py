@@ -21,7 +21,7 @@ EXIT_UNREACHABLE = 4
 
 @click.command()
 @click.argument("url", metavar="URL")
-@options.target("Directory of the archive.")
+@options.target("Directory of the archive.", instead="archive to a local disk and copy the closed logs")
 @click.option("--follow", is_flag=True, help="Keep reading as the server writes, until interrupted.")
 @click.option(
     "--from",

@@ -90,21 +90,36 @@ def number(text: str) -> int:
     return value
 
 
+_COPY = "write to a local disk, then copy the files"
+
+
 class LocalPath(click.Path):
-    """A path to write to; URLs are rejected, since they would become local folders."""
+    """A path to write to; URLs are rejected, since they would become local folders.
+
+    Parameters
+    ----------
+    instead
+        What to do with a URL.
+    """
+
+    def __init__(self, *given: Any, instead: str = _COPY, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._instead = instead
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if is_url(os.fspath(value)):
-            self.fail(f"{os.fspath(value)} is a URL; output must be a local path", param, ctx)
+            self.fail(
+                f"{os.fspath(value)} is a URL; output must be a local path: {self._instead}", param, ctx
+            )
         return super().convert(value, param, ctx)
 
 
-def target(help_text: str) -> Callable[[_Command], _Command]:
+def target(help_text: str, *, instead: str = _COPY) -> Callable[[_Command], _Command]:
     """The option `--to` of commands that write into a directory."""
     return click.option(
         "--to",
         "target",
-        type=LocalPath(path_type=Path),
+        type=LocalPath(path_type=Path, instead=instead),
         required=True,
         metavar="DIR",
         help=help_text,

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 
 _NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
 
+#: An object store renames by copying, so a batch could not be committed at once.
+_NO_STORE = "write the lake to a local disk and copy it between runs, or use Delta or Iceberg through Spark"
+
 #: This package's message within Spark's error from a worker.
 _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 
 
 @click.command()
 @options.source_paths
-@options.target("Directory of the lake.")
+@options.target("Directory of the lake.", instead=_NO_STORE)
 @click.option("--continuous", is_flag=True, help="Keep running until interrupted.")
 @click.option(
     "--interval",

@@ -150,9 +150,11 @@ class Lake:
         try:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(exist_ok=True)
-            yield folder
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
 
     def is_decided(self, batch: int) -> bool:

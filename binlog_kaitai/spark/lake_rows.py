@@ -1,8 +1,8 @@
 """The rows of a lake's files, with the batch and the piece that they come from.
 
 The names of files that a batch wrote contain both. The footers of compacted files state both for ranges of
-rows; Spark provides the file of a row and its number in it. To join rows with ranges by equal numbers, a range
-has an entry for each block of rows that it overlaps: there are about two entries per range.
+rows; Spark provides the file of a row and its number in it. To join rows with ranges by equal numbers, a
+range has an entry for each block of rows that it overlaps: there are about two entries per range.
 """
 
 from __future__ import annotations

@@ -23,6 +23,13 @@ def commands() -> dict[str, click.Command]:
     return {name: command for name, command in found.items() if command is not None}
 
 
+def options_of(command: click.Command) -> list[click.Option]:
+    """The options of a command and its subcommands."""
+    parts = command.commands.values() if isinstance(command, click.Group) else ()
+    own = [one for one in command.params if isinstance(one, click.Option)]
+    return own + [option for part in parts for option in options_of(part)]
+
+
 def shell_lines(text: str) -> list[str]:
     blocks = re.findall(r"```(?:console|sh|bash)\n(.*?)```", text, re.DOTALL)
     return [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
@@ -37,7 +44,7 @@ def test_commands_exist(document: Path) -> None:
             assert words[1] in commands(), line
             known = {
                 option
-                for param in commands()[words[1]].params
+                for param in options_of(commands()[words[1]])
                 for option in (*param.opts, *param.secondary_opts)
             }
             used = {word.split("=")[0] for word in words[2:] if re.match(r"--[a-z]", word)}
@@ -59,8 +66,8 @@ def test_cli_document_lists_every_command_and_option() -> None:
         assert f"## {name}" in text
         section = text.split(f"## {name}\n")[1].split("\n## ")[0]
         common = "".join(text.split(f"## {title}")[1].split("\n## ")[0] for title in ("Keys", "Filters"))
-        for param in command.params:
-            if isinstance(param, click.Option) and not param.hidden:
+        for param in options_of(command):
+            if not param.hidden:
                 option = max(param.opts, key=len)
                 assert f"`{option}" in section + common, f"{name} {option}"
 

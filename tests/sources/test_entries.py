@@ -62,6 +62,7 @@ READERS: dict[str, Callable[..., Any]] = {
 #: Commands without options about keys, and why.
 WITHOUT_KEYS = {
     "fetch": "servers send plain logs",
+    "lake": "a lake is not a log",
     "pipeline": "other processes read the logs: the environment names the keys",
 }
 
