@@ -54,6 +54,8 @@ class Lineage:
         self.newest: dict[str, int] = {}
         #: XA transactions that were prepared but not committed: from one position to another.
         self.undone: list[tuple[Place, Place]] = []
+        #: XA transactions that were committed: where they were prepared, and where they were committed.
+        self.committed: list[tuple[Place, Place]] = []
         self._prepared: dict[str, tuple[Place, Place]] = {}
         self._segments: dict[str, list[Segment]] = {}
         self._renames: dict[str, list[Rename]] = {}
@@ -81,6 +83,16 @@ class Lineage:
     def renames(self, table: str) -> list[Rename]:
         """The statements that renamed columns of a table, oldest first, under whichever name it had."""
         return self._renames.get(table, [])
+
+    def is_continued(self, table: str, batch: int) -> bool:
+        """Whether the contents of a table are those after a batch, changed by the changes of later batches.
+
+        They are not if a later statement emptied or renamed the table, or committed earlier changes.
+        """
+        segments = self.segments(table)
+        places = [place for one in segments for place in (one.after, one.before) if place is not None]
+        is_late = any(prepared.batch <= batch < done.batch for prepared, done in self.committed)
+        return not is_late and all(place.batch <= batch for place in places)
 
     def _has_rows(self, table: str) -> bool:
         return any(one.table in self._with_rows for one in self.segments(table))
@@ -140,6 +152,8 @@ class Lineage:
             self.newest.update(dict.fromkeys(self._with_rows, place.batch))
             if one["kind"] == Kind.ROLLED_BACK:
                 self.undone.append(found)
+            else:
+                self.committed.append((found[1], place))
 
     def _begin(self, table: str, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]

@@ -25,7 +25,7 @@ _DIGITS = 8
 ORIGINS = b"binlog-kaitai.origins"
 
 _WRITTEN = re.compile(r"part-(\d+)-(\d+)-(\d+)\.parquet")
-_COMPACTED = re.compile(r"part-\d+-\d+-\d+-to-\d+-[0-9a-f]{32}\.parquet")
+_COMPACTED = re.compile(r"part-\d+-\d+-\d+-to-(\d+)-[0-9a-f]{32}\.parquet")
 
 
 class Origin(NamedTuple):
@@ -49,6 +49,12 @@ def compacted_name(first: str, last: int) -> str:
     """
     start = first.removesuffix(".parquet").partition("-to-")[0]
     return f"{start}-to-{last:0{_DIGITS}}-{uuid4().hex}.parquet"
+
+
+def last_batch_of(name: str) -> int | None:
+    """The last batch that wrote rows of a file; None if the name does not state it."""
+    found = _COMPACTED.fullmatch(name)
+    return batch_of(name) if found is None else int(found[1])
 
 
 def is_compacted(name: str) -> bool:

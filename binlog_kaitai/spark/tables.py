@@ -18,6 +18,7 @@ from binlog_kaitai.columns.views.change_schemas import common_type
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.lineage import Lineage, Place, Rename, Segment
+from binlog_kaitai.lake.origins import last_batch_of
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.spark.images import ABSENT, is_after, quoted
 from binlog_kaitai.spark.lake_rows import BATCH, PIECE, by_schema, lake_rows
@@ -74,8 +75,7 @@ class LakeTables:
         UsageError
             Its changes do not determine them.
         """
-        if (reason := self._lineage.unclear.get(self._on_server(name))) is not None:
-            raise UsageError(f"{name}: {reason}")
+        self._check_clear(name)
         changes = self.changes(name)
         own = [one for one in changes.columns if one not in (*META, ABSENT, BATCH, PIECE)]
         keys = [key for key in self.keys(name) if key in own]
@@ -89,17 +89,49 @@ class LakeTables:
 
         Columns have their current names, also in changes from before they were renamed.
         """
-        renames = self._lineage.renames(self._on_server(name))
-        segments = self._lineage.segments(self._on_server(name))
-        parts = [part for one in segments if (part := self._segment(one, renames)) is not None]
+        return self._joined(name, self._parts(name))
+
+    def changes_since(self, name: str, batch: int) -> DataFrame | None:
+        """The changes after a batch, for a copy that has the contents of the table after it.
+
+        Returns
+        -------
+        None if the copy needs :meth:`current` instead: since then, the table was emptied, renamed, or got the
+        name of another one, a prepared transaction was committed, or row images lack columns.
+
+        Raises
+        ------
+        UsageError
+            The changes do not determine the contents of the table.
+        """
+        if self._until is not None:
+            raise UsageError("changes_since is for the current tables; omit as_of")
+        self._check_clear(name)
+        if not self._lineage.is_continued(self._on_server(name), batch):
+            return None
+        changes = self._joined(name, self._parts(name, after=batch) or self._parts(name))
+        return None if ABSENT in changes.columns else changes.where(quoted(BATCH) > batch)
+
+    def _check_clear(self, name: str) -> None:
+        if (reason := self._lineage.unclear.get(self._on_server(name))) is not None:
+            raise UsageError(f"{name}: {reason}")
+
+    def _joined(self, name: str, parts: Sequence[DataFrame]) -> DataFrame:
         if not parts:
             raise UsageError(f"{name} has no changes")
         return joined(parts)
 
-    def _segment(self, segment: Segment, renames: Sequence[Rename]) -> DataFrame | None:
+    def _parts(self, name: str, after: int = -1) -> list[DataFrame]:
+        """The changes of each segment, without files that have none after a batch."""
+        renames = self._lineage.renames(self._on_server(name))
+        segments = self._lineage.segments(self._on_server(name))
+        return [part for one in segments if (part := self._segment(one, renames, after)) is not None]
+
+    def _segment(self, segment: Segment, renames: Sequence[Rename], after: int) -> DataFrame | None:
         folder = self._lake.folder / "changes" / self._names.get(segment.table, segment.table)
-        files = by_schema(folder.rglob("*.parquet"))
-        parts = [part for paths in files for part in with_new_names(lake_rows(self._spark, paths), renames)]
+        batches = {path: last_batch_of(path.name) for path in folder.rglob("*.parquet")}
+        files = by_schema(path for path, batch in batches.items() if batch is None or batch > after)
+        parts = [part for same in files for part in with_new_names(lake_rows(self._spark, same), renames)]
         if not parts:
             return None
         found = joined(parts)

@@ -115,8 +115,8 @@ def test_files_with_other_columns_are_not_joined(tmp_path: Path) -> None:
 STEPS: list[tuple[Any, str]] = [
     (compaction, "exchange"),
     (compaction, "sync"),
-    (compaction.os, "link"),
-    (compaction.shutil, "rmtree"),
+    (os, "link"),
+    (shutil, "rmtree"),
     (Path, "mkdir"),
     (Path, "rename"),
     (Path, "rmdir"),

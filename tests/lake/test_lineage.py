@@ -83,3 +83,19 @@ def test_what_the_changes_do_not_show() -> None:
     assert "JSON" in lineage.unclear["d.a"]
     assert "partitions" in lineage.unclear["d.b"]
     assert not Lineage.of([partial, record(1, emptied(9, "a"))]).unclear
+
+
+def test_a_copy_of_a_table_is_continued_unless_a_later_statement_emptied_or_renamed_it() -> None:
+    steps = (emptied(50, "a"), renamed(60, "b", "old"), renamed(70, "new", "b"))
+    lineage = Lineage.of([record(0, a=["id"], b=["id"], c=["id"]), record(3, *steps), record(5, a=["id"])])
+    for table in ("d.a", "d.b", "d.old"):
+        assert [lineage.is_continued(table, batch) for batch in (0, 2, 3, 5)] == [False, False, True, True]
+    assert lineage.is_continued("d.c", 0)
+
+
+def test_a_copy_of_a_table_lacks_what_was_prepared_before_and_committed_since() -> None:
+    def xa(kind: str, position: int) -> dict[str, Any]:
+        return {"position": position, "start": 4, "kind": kind, "schema_name": "", "table_name": "1,x,"}
+
+    lineage = Lineage.of([record(1, xa("prepared", 50), a=["id"]), record(4, xa("committed", 60))])
+    assert [lineage.is_continued("d.a", batch) for batch in (0, 1, 3, 4)] == [True, False, False, True]

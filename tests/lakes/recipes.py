@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,19 +45,25 @@ def recipe(words: str, names: dict[str, str]) -> str:
     return text
 
 
-def of_server(table: str, folder: Path = WORKLOAD) -> Counter[tuple[str | None, ...]]:
-    """The rows that the server had at the end."""
+def of_server(
+    table: str, folder: Path = WORKLOAD, columns: Sequence[str] = ()
+) -> Counter[tuple[str | None, ...]]:
+    """The rows that the server had at the end; only some columns, if any are given."""
     (found,) = (one for one in map(OracleTable.of, Case(folder).tables()) if one.name[1] == table)
-    return Counter(found.rows)
+    chosen = [at for at, one in enumerate(found.columns) if not columns or one.name in columns]
+    return Counter(tuple(row[at] for at in chosen) for row in found.rows)
 
 
-def of_lake(frame: DataFrame, table: str, folder: Path = WORKLOAD) -> Counter[tuple[str | None, ...]]:
+def of_lake(
+    frame: DataFrame, table: str, folder: Path = WORKLOAD, columns: Sequence[str] = ()
+) -> Counter[tuple[str | None, ...]]:
     """The rows of a table in the lake, as the server writes them."""
     (oracle,) = (one for one in map(OracleTable.of, Case(folder).tables()) if one.name[1] == table)
-    names = [column.name for column in oracle.columns]
+    chosen = [one for one in oracle.columns if not columns or one.name in columns]
+    names = [column.name for column in chosen]
     assert sorted(frame.columns) == sorted(names)
     rows: list[Any] = frame.select(*names).collect()
-    return Counter(tuple(map(server_text, row, oracle.columns)) for row in rows)
+    return Counter(tuple(map(server_text, row, chosen)) for row in rows)
 
 
 class Emptied(NamedTuple):

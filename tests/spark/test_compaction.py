@@ -11,6 +11,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.compaction import compact
+from binlog_kaitai.lake.lineage import Lineage
 from binlog_kaitai.spark.tables import LakeTables
 from tests.follow.logs import ROTATED
 from tests.lake.test_lake import expected, rows
@@ -44,20 +45,36 @@ def test_tables_of_a_compacted_lake(
         current = tables.current("s.t").select("id", "y").collect()
         return sorted(map(tuple, current)), sorted(map(str, tables.changes("s.t").collect()))
 
+    (segment,) = Lineage.of(lake.records()).segments("s.t")
+    assert segment.after is not None
+    emptied_in = segment.after.batch
+
+    def check_changes_since() -> None:
+        tables = LakeTables(spark, lake)
+        assert tables.changes_since("s.t", emptied_in - 1) is None
+        for batch in (emptied_in, emptied_in + 3):
+            files = [file for one in lake.records() if one["batch"] > batch for file in one["files"]]
+            later = tables.changes_since("s.t", batch)
+            assert later is not None
+            assert later.count() == sum(file["rows"] for file in files if file["to"].startswith("changes/"))
+
+    check_changes_since()
     found = content()
     assert found[0] == [(1, 11), (2, 20), (3, 35)]
     newest = lake.newest()
+    assert newest is not None
     monkeypatch.setattr(Lake, "completed", lambda self: set(range(newest)))  # its file remains
     list(compact(lake.folder, min_files=2))
     assert len(list(lake.folder.rglob("part-*"))) < before
     assert content() == found
+    check_changes_since()
 
 
 def test_a_pipeline_continues_with_a_compacted_lake(spark: SparkSession, tmp_path: Path) -> None:
     logs, lake = tmp_path / "logs", tmp_path / "lake"
     logs.mkdir()
     shutil.copy(ROTATED[0], logs)
-    count = len(run(spark, lake, logs, max_bytes=3000))
+    count = len(run(spark, lake, logs, max_bytes=1500, split_size=500))
     assert list(compact(lake, min_files=2))
     for path in ROTATED[1:]:
         shutil.copy(path, logs)
