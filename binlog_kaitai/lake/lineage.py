@@ -90,9 +90,9 @@ class Lineage:
         They are not if a later statement emptied or renamed the table, or committed earlier changes.
         """
         segments = self.segments(table)
-        places = [place for one in segments for place in (one.after, one.before) if place is not None]
+        statements = [place for one in segments for place in (one.after, one.before) if place is not None]
         is_late = any(prepared.batch <= batch < done.batch for prepared, done in self.committed)
-        return not is_late and all(place.batch <= batch for place in places)
+        return not is_late and all(place.batch <= batch for place in statements)
 
     def _has_rows(self, table: str) -> bool:
         return any(one.table in self._with_rows for one in self.segments(table))

@@ -62,13 +62,13 @@ def placed(folder: Path) -> list[tuple[str, int, int, str]]:
         table = path.parents[1].relative_to(folder).as_posix()
         read = ds.dataset(path).to_table().to_pylist()
         origins = origins_of(path, pq.read_metadata(path))
-        places = [(one.batch, one.piece) for one in origins for _ in range(one.rows)]
-        found += [(table, *place, repr(row)) for place, row in zip(places, read, strict=True)]
+        batches = [(one.batch, one.piece) for one in origins for _ in range(one.rows)]
+        found += [(table, *place, repr(row)) for place, row in zip(batches, read, strict=True)]
     return sorted(found)
 
 
 def test_all_readers_find_the_same(folder: Path) -> None:
-    before, places, count = all_rows(folder), placed(folder), len(files(folder))
+    before, placed_rows, count = all_rows(folder), placed(folder), len(files(folder))
     tables = ["events", "transactions", "changes/t.a"]
     read = [ds.dataset(folder / table, partitioning="hive").to_table() for table in tables]
     planned = list(compact(folder, dry_run=True))
@@ -77,7 +77,7 @@ def test_all_readers_find_the_same(folder: Path) -> None:
     assert sum(one.files - one.new_files for one in planned) == count - len(files(folder)) > 20
     assert len(files(folder)) == len(tables)
     assert all_rows(folder) == before
-    assert placed(folder) == places
+    assert placed(folder) == placed_rows
     for table, old in zip(tables, read, strict=True):
         # The footer's own entry is the only difference: even the rows are in the same order.
         new = ds.dataset(folder / table, partitioning="hive").to_table()
@@ -88,12 +88,12 @@ def test_all_readers_find_the_same(folder: Path) -> None:
 
 
 def test_files_are_filled_up_to_the_target_size(folder: Path) -> None:
-    before, places = all_rows(folder), placed(folder)
+    before, placed_rows = all_rows(folder), placed(folder)
     list(compact(folder, target_size=16_000, min_files=2))
     assert len(files(folder)) > 3
     again = list(compact(folder, min_files=2))
     assert all_rows(folder) == before
-    assert placed(folder) == places
+    assert placed(folder) == placed_rows
     assert len(files(folder)) == 3 >= len(again) > 0
 
 

@@ -40,6 +40,7 @@ WHOLE = {
 COMMANDS = {
     r"^(make|pip|python|head|tail|spark-sql|packed/|PYSPARK_PYTHON=)": "not a command of this project",
     r"^binlog-kaitai pipeline": "starts Spark; tests/spark runs pipelines",
+    r"^binlog-kaitai lake": "needs a lake of a pipeline; tests/lake/test_compaction.py runs it",
     r"--(follow|continuous)\b": "goes on until it is interrupted",
     r"\$\(|^binlog-kaitai fetch|(mysql|mariadb)://": "asks a server",
 }
