@@ -114,15 +114,20 @@ class Lake:
         return max((int(path.stem) for path in self._batches.glob("[0-9]*.*")), default=None)
 
     def completed(self) -> set[int]:
-        """The numbers of all batches whose files are in the lake."""
-        return {int(path.stem) for path in self._batches.glob("[0-9]*.json")}
+        """The numbers of all batches whose files are in the lake, also after a power failure."""
+        found = {int(path.stem) for path in self._batches.glob("[0-9]*.json")}
+        if found:
+            sync(self._batches)
+        return found
 
     def kind(self) -> str:
         """The kind of its tables: that of its last batch, if it has one."""
         if (newest := self.newest()) is None:
             return self._kind
-        decided = self._decided_path(newest)
-        record = json.loads(decided.read_text()) if decided.exists() else self.record(newest)
+        try:
+            record = json.loads(self._decided_path(newest).read_text())
+        except FileNotFoundError:  # also if another process completes the batch now
+            record = self.record(newest)
         kind: str = record.get("format", self._kind)
         return kind
 

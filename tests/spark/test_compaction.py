@@ -40,10 +40,14 @@ def test_tables_of_a_compacted_lake(
     lake = make_lake(tmp_path / "lake", [server.log.write(tmp_path / "binlog.000001")], 250)
     before = len(list(lake.folder.rglob("part-*")))
 
-    def content() -> tuple[list[tuple[int, int]], list[str]]:
+    def content() -> tuple[list[tuple[int, int]], list[str], list[str]]:
         tables = LakeTables(spark, lake)
         current = tables.current("s.t").select("id", "y").collect()
-        return sorted(map(tuple, current)), sorted(map(str, tables.changes("s.t").collect()))
+        plain = spark.read.option("mergeSchema", "true").parquet(str(lake.folder / "changes/s.t"))
+        changes, rows_of_files = (
+            sorted(map(str, frame.collect())) for frame in (tables.changes("s.t"), plain)
+        )
+        return sorted(map(tuple, current)), changes, rows_of_files
 
     (segment,) = Lineage.of(lake.records()).segments("s.t")
     assert segment.after is not None
