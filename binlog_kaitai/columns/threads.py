@@ -15,12 +15,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.source import Source
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -137,6 +139,8 @@ def side_by_side(
     size: Callable[[_Item], int],
 ) -> Iterator[_Result]:
     """Like `in_order`, with threads from the first item on."""
+    from concurrent.futures import ThreadPoolExecutor
+
     handed: SimpleQueue[Future[_Done] | _Alone | _End] = SimpleQueue()
     room = _Room(threads + _WAITING)
     pool = ThreadPoolExecutor(threads, thread_name_prefix="binlog-kaitai-work")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
-from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, Literal, TypedDict, get_args
 
@@ -230,6 +229,8 @@ def _type_name(name: str) -> str:
     known = {spelling: full for full in TYPE_NAMES for spelling in _spellings(full)}
     wanted = name.upper().replace("-", "_")
     if wanted not in known:
+        from difflib import get_close_matches
+
         near = get_close_matches(wanted, known, 3, 0.4)
         hint = f", like {' or '.join(near)}" if near else ": QUERY_EVENT, GTID_LOG_EVENT, XID_EVENT …"
         raise UsageError(f"{name!r} is not a valid event type; use the server's name{hint}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import suppress
 
 from binlog_kaitai.errors import reading
@@ -21,7 +20,7 @@ class LoadFiles:
     """
 
     def __init__(self, folder: str | None) -> None:
-        self.folder = folder if folder is not None else tempfile.gettempdir()
+        self._folder = folder
         self._paths: dict[int, str] = {}
 
     def begin(self, file_id: int, block: bytes, name: str = "") -> None:
@@ -43,9 +42,11 @@ class LoadFiles:
 
     def _create(self, start: str, block: bytes) -> str:
         # The first free name, like the clients.
-        number = 0
+        from tempfile import gettempdir
+
+        number, folder = 0, gettempdir() if self._folder is None else self._folder
         while True:
-            path = os.path.join(self.folder, f"{start}{number:x}")
+            path = os.path.join(folder, f"{start}{number:x}")
             with reading(path), suppress(FileExistsError), open(path, "xb") as file:
                 file.write(block)
                 return path

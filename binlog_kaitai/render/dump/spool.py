@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable
 from typing import IO
 
@@ -28,6 +27,8 @@ class Spool:
         self._size += len(piece)
         if self._size > _MOST:
             if self._file is None:
+                import tempfile
+
                 self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed where it is emptied
             self._file.writelines(self._pieces)
             self._pieces.clear()
