@@ -18,7 +18,7 @@ from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.statistics.model import PART_NAMES
 
 if TYPE_CHECKING:
-    from binlog_kaitai.statistics import Part, Stats
+    from binlog_kaitai.statistics.model import Part, Stats
 
 _STEPS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
@@ -71,7 +71,7 @@ def command(
       binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
     """
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.statistics import collect
+    from binlog_kaitai.statistics.counting import collect
 
     if html is not None and (output or parts or by):
         raise UsageError("--html includes everything; remove --format, --part and --by")

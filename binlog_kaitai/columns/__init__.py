@@ -8,18 +8,3 @@ Strategy
 3. Events that this cannot decode, or that look invalid, are passed to the event reader. The column path
    therefore needs no error handling of its own, and both readers report the same errors.
 """
-
-from __future__ import annotations
-
-from typing import Any
-
-__all__ = ["EVENTS_SCHEMA", "read_events"]
-
-
-def __getattr__(name: str) -> Any:
-    # PyArrow is imported on use; lines of JSON do not need it.
-    if name in __all__:
-        from binlog_kaitai.columns.views import events
-
-        return getattr(events, name)
-    raise AttributeError(name)

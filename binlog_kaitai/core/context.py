@@ -22,7 +22,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.row_pieces import Pieces
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
-from binlog_kaitai.errors import EncryptedError, GrammarError
+from binlog_kaitai.errors import EncryptedError
 
 #: MySQL statements lock far fewer tables than this; the bound protects against hostile logs.
 MAX_TABLE_MAPS = 16_384
@@ -166,16 +166,3 @@ def key_ids(key_version: int, server_version: str) -> tuple[str, ...]:
     if is_of_percona(server_version):
         return f"percona_binlog:{key_version}", "percona_binlog"
     return (f"1:{key_version}", "1") if key_version > 1 else ("1", "1:1")
-
-
-__all__ = [
-    "CLOSING_STATEMENTS",
-    "CONTEXT_TYPES",
-    "FORMAT_TYPES",
-    "MAX_TABLE_MAPS",
-    "TABLES_CLOSE",
-    "Context",
-    "GrammarError",
-    "is_of_percona",
-    "key_ids",
-]

@@ -13,92 +13,44 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from binlog_grammar import KaitaiStruct, masks, plain_decoders, sizes
+from binlog_grammar import KaitaiStruct
+from binlog_grammar import masks as masks
+from binlog_grammar import plain_decoders as plain_decoders
+from binlog_grammar import sizes as sizes
 from binlog_grammar.binlog_enums import BinlogEnums
-from binlog_grammar.binlog_event import BinlogEvent
+from binlog_grammar.binlog_event import BinlogEvent as BinlogEvent
 from binlog_grammar.column_types import ColumnTypes
 from binlog_grammar.compressed_data import CompressedData
 from binlog_grammar.effective_type import EffectiveType
-from binlog_grammar.encryption_header import EncryptionHeader
-from binlog_grammar.event_body import EventBody
-from binlog_grammar.event_header import EventHeader
-from binlog_grammar.format_description_event import FormatDescriptionEvent
+from binlog_grammar.encryption_header import EncryptionHeader as EncryptionHeader
+from binlog_grammar.event_header import EventHeader as EventHeader
+from binlog_grammar.format_description_event import FormatDescriptionEvent as FormatDescriptionEvent
 from binlog_grammar.image_columns import ImageColumns
-from binlog_grammar.innodb_log import InnodbLog
-from binlog_grammar.intvar_event import IntvarEvent
-from binlog_grammar.json_binary import JsonBinary
-from binlog_grammar.json_diff import JsonDiff
-from binlog_grammar.keyring_file import KeyringFile
-from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
+from binlog_grammar.innodb_log import InnodbLog as InnodbLog
+from binlog_grammar.intvar_event import IntvarEvent as IntvarEvent
+from binlog_grammar.json_binary import JsonBinary as JsonBinary
+from binlog_grammar.json_diff import JsonDiff as JsonDiff
+from binlog_grammar.keyring_file import KeyringFile as KeyringFile
+from binlog_grammar.layouts import BODIES as BODIES
+from binlog_grammar.layouts import ENUMS as ENUMS
+from binlog_grammar.layouts import LAYOUTS as LAYOUTS
+from binlog_grammar.layouts import UNKNOWN_BODY as UNKNOWN_BODY
+from binlog_grammar.layouts import Layout as Layout
+from binlog_grammar.layouts import walk_over as walk_over
 from binlog_grammar.log_start import LogStart
-from binlog_grammar.row_image import RowImage
-from binlog_grammar.stream_packet import StreamPacket
+from binlog_grammar.row_image import RowImage as RowImage
+from binlog_grammar.stream_packet import StreamPacket as StreamPacket
 from binlog_grammar.table_id import TableId
-from binlog_grammar.table_map_event import TableMapEvent
-from binlog_grammar.table_map_metadata import TableMapMetadata
-from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
-from binlog_grammar.user_var_event import UserVarEvent
-from binlog_grammar.zstd_seek_table import ZstdSeekTable
+from binlog_grammar.table_map_event import TableMapEvent as TableMapEvent
+from binlog_grammar.table_map_metadata import TableMapMetadata as TableMapMetadata
+from binlog_grammar.transaction_payload_event import TransactionPayloadEvent as TransactionPayloadEvent
+from binlog_grammar.user_var_event import UserVarEvent as UserVarEvent
+from binlog_grammar.zstd_seek_table import ZstdSeekTable as ZstdSeekTable
 from kaitaistruct import KaitaiStream, ValidationFailedError
 
-from binlog_kaitai.core.traced import bit_fields, meanings, trace, trace_encryption_header
+from binlog_kaitai.core.traced import trace
 from binlog_kaitai.core.tree import children, describe, find_leftover, inflated_size, reason_of
 from binlog_kaitai.errors import DamagedStartError, GrammarError
-
-__all__ = [
-    "BODIES",
-    "CHECKSUM_SIZE",
-    "ENUMS",
-    "LAYOUTS",
-    "POSITION_MASK",
-    "UNKNOWN_BODY",
-    "BinlogEvent",
-    "ColumnType",
-    "ColumnTypes",
-    "CompressedData",
-    "EncryptionHeader",
-    "EventBody",
-    "EventHeader",
-    "EventType",
-    "Format",
-    "FormatDescriptionEvent",
-    "Header",
-    "InnodbLog",
-    "IntvarEvent",
-    "JsonBinary",
-    "JsonDiff",
-    "KaitaiStruct",
-    "KeyringFile",
-    "Layout",
-    "RowImage",
-    "StreamPacket",
-    "TableMapEvent",
-    "TableMapField",
-    "TableMapMetadata",
-    "TransactionPayloadEvent",
-    "UserVarEvent",
-    "ZstdSeekTable",
-    "bit_fields",
-    "detect_version",
-    "header_length",
-    "header_offset",
-    "header_struct",
-    "header_width",
-    "masks",
-    "meanings",
-    "parse_cell",
-    "parse_compressed",
-    "parse_document",
-    "parse_event",
-    "parse_packet",
-    "parse_structure",
-    "plain_decoders",
-    "read_header",
-    "sizes",
-    "trace_encryption_header",
-    "trace_event",
-    "walk_over",
-]
 
 EventType = BinlogEnums.EventType
 ColumnType = ColumnTypes.ColumnType

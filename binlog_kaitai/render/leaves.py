@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from binlog_kaitai.core.grammar import bit_fields, meanings, trace_encryption_header, trace_event
+from binlog_kaitai.core.grammar import trace_event
+from binlog_kaitai.core.traced import bit_fields, meanings, trace_encryption_header
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.reader.reader import Event
 

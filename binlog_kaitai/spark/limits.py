@@ -8,11 +8,19 @@ from __future__ import annotations
 
 try:
     from pyspark.sql.streaming.datasource import (
-        ReadAllAvailable,
-        ReadLimit,
-        ReadMaxBytes,
-        ReadMaxFiles,
-        SupportsTriggerAvailableNow,
+        ReadAllAvailable as ReadAllAvailable,
+    )
+    from pyspark.sql.streaming.datasource import (
+        ReadLimit as ReadLimit,
+    )
+    from pyspark.sql.streaming.datasource import (
+        ReadMaxBytes as ReadMaxBytes,
+    )
+    from pyspark.sql.streaming.datasource import (
+        ReadMaxFiles as ReadMaxFiles,
+    )
+    from pyspark.sql.streaming.datasource import (
+        SupportsTriggerAvailableNow as SupportsTriggerAvailableNow,
     )
 
     ASKED_BY_SPARK = True
@@ -41,13 +49,3 @@ except ImportError:
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
         """Ends where the logs ended when the query started."""
-
-
-__all__ = [
-    "ASKED_BY_SPARK",
-    "ReadAllAvailable",
-    "ReadLimit",
-    "ReadMaxBytes",
-    "ReadMaxFiles",
-    "SupportsTriggerAvailableNow",
-]

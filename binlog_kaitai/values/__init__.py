@@ -12,33 +12,3 @@ json_diff        partial updates of JSON documents
 sql_text         SQL literals
 json_sql         JSON documents as SQL
 """
-
-from binlog_kaitai.values.json_diff import JsonDiff
-from binlog_kaitai.values.json_text import JsonText
-from binlog_kaitai.values.sql_text import Dialect
-from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.values.types import (
-    TYPES,
-    ColumnKind,
-    Value,
-    json_form,
-    kind_of,
-    sql_form,
-    text_form,
-    value_of,
-)
-
-__all__ = [
-    "TYPES",
-    "ColumnKind",
-    "Dialect",
-    "JsonDiff",
-    "JsonText",
-    "Value",
-    "ZeroDate",
-    "json_form",
-    "kind_of",
-    "sql_form",
-    "text_form",
-    "value_of",
-]

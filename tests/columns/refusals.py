@@ -20,7 +20,7 @@ from binlog_kaitai.reader.rows import has_rows, row_objects
 from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.sources.source import SourceLike
-from binlog_kaitai.statistics import collect
+from binlog_kaitai.statistics.counting import collect
 
 _MAGIC = 4
 _NEXT_AT = header_offset("next_position")

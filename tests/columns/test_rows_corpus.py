@@ -23,8 +23,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.reader.rows import rows_of
-from binlog_kaitai.values import ZeroDate
 from binlog_kaitai.values.schema import Schema, is_mariadb
+from binlog_kaitai.values.temporal import ZeroDate
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import LogFile, logs
 from tests.extent import sample

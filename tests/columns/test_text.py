@@ -25,9 +25,8 @@ from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, clock, digits, joi
 from binlog_kaitai.columns.text.sql import as_arguments, literals, sql_style
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.render.sql.prepared import arguments
-from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.charsets import decode, encoder_of
-from binlog_kaitai.values.sql_text import literal
+from binlog_kaitai.values.sql_text import Dialect, literal
 from binlog_kaitai.values.temporal import datetime_text
 from tests.columns.support import all_files, use_plain_kernels
 from tests.extent import sample

@@ -19,7 +19,7 @@ from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, foll
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.statistics import collect
+from binlog_kaitai.statistics.counting import collect
 from tests.columns.log_maker import log_of_statements
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files

@@ -13,7 +13,7 @@ from binlog_kaitai.render.sql.client import is_safe
 from binlog_kaitai.render.sql.omissions import comment, plain
 from binlog_kaitai.render.sql.prepared import arguments, can_prepare, prepared
 from binlog_kaitai.render.sql.session import delimited
-from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.sql_text import Dialect
 from tests.values.literals import LITERAL, value_of
 
 MYSQL, MARIADB = Dialect(), Dialect(is_mariadb=True, version=(11, 8, 6))

@@ -13,8 +13,8 @@ from typing import Any
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.reader.rows import Change, Row, has_rows, rows_of
-from binlog_kaitai.values import text_form
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb
+from binlog_kaitai.values.types import text_form
 
 _MEMBER = re.compile(r"'((?:[^']|'')*)'")
 _DIGITS = re.compile(r"(?:float|double)\(\d+,(\d+)\)")

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.values import ZeroDate
+from binlog_kaitai.values.temporal import ZeroDate
 from tests.values.cells import Cell, ColumnType, Defined
 
 

@@ -111,7 +111,7 @@ def _write_sql(path: str, *, undo: bool) -> None:
 
 def stats(path: str) -> None:
     """`binlog-kaitai stats --format json`, without the text."""
-    from binlog_kaitai.statistics import collect
+    from binlog_kaitai.statistics.counting import collect
 
     found = collect(path)
     assert found.error is None, found.error

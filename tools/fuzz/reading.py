@@ -24,7 +24,7 @@ from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
 from binlog_kaitai.render.verify_report import report_lines
-from binlog_kaitai.statistics import collect
+from binlog_kaitai.statistics.counting import collect
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run

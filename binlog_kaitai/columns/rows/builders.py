@@ -20,8 +20,9 @@ from binlog_kaitai.columns.rows.time_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.values import ZeroDate, text_form
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.temporal import ZeroDate
+from binlog_kaitai.values.types import text_form
 
 
 class Builder(NamedTuple):

@@ -14,8 +14,8 @@ from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.widths import Width
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.values import Value, value_of
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import Value, value_of
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.kernel.arrays import Bytes, Ints

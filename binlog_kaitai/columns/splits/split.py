@@ -376,20 +376,3 @@ def _server_id(file: LogFile) -> int | None:
             return log.log_header.server_id
     except (DamagedError, NotABinlogError):
         return None
-
-
-__all__ = [
-    "SPLIT_SIZE",
-    "VIEWS",
-    "LogFile",
-    "Split",
-    "divide",
-    "files_before",
-    "list_files",
-    "opened",
-    "part_in",
-    "plan",
-    "read_part",
-    "read_split",
-    "source_of",
-]

@@ -19,11 +19,11 @@ from binlog_kaitai.columns.text.pieces import HEX, joined, ranges, text_array, w
 from binlog_kaitai.columns.text.sql_kernels import put_literals, put_pieces
 from binlog_kaitai.columns.text.style import Style, by_value
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
-from binlog_kaitai.values import Dialect, Value, sql_form
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.sql_text import UTF8, introducer, literal
+from binlog_kaitai.values.sql_text import UTF8, Dialect, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
+from binlog_kaitai.values.types import Value, sql_form
 
 #: Types of text, and of byte strings.
 TEXT_TYPES = (

@@ -13,8 +13,8 @@ from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ABSENT
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.values import Value
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import Value
 
 
 @dataclass(frozen=True)

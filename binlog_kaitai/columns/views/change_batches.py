@@ -27,8 +27,8 @@ from binlog_kaitai.columns.views.change_schemas import (
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.reader.rows import Row, rows_of
-from binlog_kaitai.values import Value
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import Value
 
 #: Row kinds: a before or after image alone, and those of an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)

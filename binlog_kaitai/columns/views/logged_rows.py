@@ -31,8 +31,9 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.reader.rows import Change, Row, rows_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
-from binlog_kaitai.values import JsonText, Value
+from binlog_kaitai.values.json_text import JsonText
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

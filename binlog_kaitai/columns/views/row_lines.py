@@ -31,8 +31,8 @@ from binlog_kaitai.columns.text.row_lines import (
 )
 from binlog_kaitai.columns.views.row_plans import JSON, Dialect, Line, Plan
 from binlog_kaitai.reader.rows import to_json
-from binlog_kaitai.values import json_form
 from binlog_kaitai.values.charsets import decode
+from binlog_kaitai.values.types import json_form
 
 #: The change, by the kind of its first image.
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}

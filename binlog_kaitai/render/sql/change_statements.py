@@ -30,10 +30,9 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.render.sql.prepared import prepared_lines
 from binlog_kaitai.render.sql.today import Fitted
-from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.sql_text import UTF8, double_sql, identifier, introducer, is_plain, is_utf8
+from binlog_kaitai.values.sql_text import UTF8, Dialect, double_sql, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
 
 _END = b";\n"

@@ -19,7 +19,8 @@ from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT
 from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.reader.rows import Change, Row
-from binlog_kaitai.values import JsonDiff, JsonText
+from binlog_kaitai.values.json_diff import JsonDiff
+from binlog_kaitai.values.json_text import JsonText
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import identifier, literal
 

@@ -22,7 +22,7 @@ from binlog_kaitai.render.sql.lines import FIRST, Lines
 from binlog_kaitai.render.sql.omissions import Report, comment, place, shortened
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
-from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.sql_text import Dialect
 
 #: Events that belong to the following statement.
 _CONTEXT = (EventType.intvar_event, EventType.rand_event, EventType.user_var_event)

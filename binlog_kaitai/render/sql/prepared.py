@@ -15,8 +15,7 @@ from binlog_kaitai.arrow import pc
 from binlog_kaitai.columns.text.pieces import joined
 from binlog_kaitai.columns.text.sql import as_arguments
 from binlog_kaitai.render.sql.client import BEFORE_VERB
-from binlog_kaitai.values import Dialect
-from binlog_kaitai.values.sql_text import hexed, is_plain
+from binlog_kaitai.values.sql_text import Dialect, hexed, is_plain
 
 _NAME = b"binlog_kaitai_statement"
 _ASSIGN = b"SET @%s = CONCAT(_binary " % _NAME

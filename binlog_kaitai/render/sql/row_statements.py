@@ -26,9 +26,8 @@ from binlog_kaitai.render.sql.omissions import Report, comment, place
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.today import Fitted
 from binlog_kaitai.render.sql.versions import row_end, without_history
-from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.schema import NameSource
-from binlog_kaitai.values.sql_text import is_plain
+from binlog_kaitai.values.sql_text import Dialect, is_plain
 
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14

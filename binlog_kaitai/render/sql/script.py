@@ -39,8 +39,8 @@ from binlog_kaitai.render.sql.session import postamble, preamble
 from binlog_kaitai.render.stack import Stack
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
-from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.schema import is_mariadb
+from binlog_kaitai.values.sql_text import Dialect
 
 #: Used instead of the number of a transaction.
 NO_TRANSACTION = -1

@@ -16,9 +16,17 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.sql.client import is_safe, is_whole
 from binlog_kaitai.render.sql.prepared import EXECUTE, PREPARE, assigned, can_prepare, prepared
-from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
-from binlog_kaitai.values.sql_text import UTF8, double_sql, hexed, identifier, introducer, is_plain, literal
+from binlog_kaitai.values.sql_text import (
+    UTF8,
+    Dialect,
+    double_sql,
+    hexed,
+    identifier,
+    introducer,
+    is_plain,
+    literal,
+)
 
 #: Accepts zero in AUTO_INCREMENT columns, and invalid dates; not strict, since the server that wrote the log
 #: accepted each value.
