@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.part_reader import blocks_of
-from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.log_pages import LogPages
 from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commit_times import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
@@ -27,21 +27,17 @@ from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Markers
-from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
-from binlog_kaitai.errors import BinlogError, GrammarError, reading
-from binlog_kaitai.reader.ends import End
+from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
-from binlog_kaitai.sources.source import Source, SourceLike, resolve
-
-_Result = TypeVar("_Result")
+from binlog_kaitai.sources.source import Source, SourceLike
 
 
+@dataclass(eq=False)
 class RowsPage:
     """The selected rows events of one block.
 
@@ -66,31 +62,17 @@ class RowsPage:
         See `columns.rows.sequences`.
     """
 
-    def __init__(
-        self,
-        block: Block,
-        images: Images,
-        chosen: NDArray[np.int64],
-        pool: Pool,
-        gtids: Column,
-        commit_times: NDArray[np.int64],
-        first_numbers: NDArray[np.int64],
-        wanted: NDArray[np.bool_],
-        limit: int,
-        origins: dict[str, Column],
-        era: int,
-    ) -> None:
-        self.block = block
-        self.images = images
-        self.chosen = chosen
-        self.pool = pool
-        self.gtids = gtids
-        self.commit_times = commit_times
-        self.first_numbers = first_numbers
-        self.wanted = wanted
-        self.limit = limit
-        self.origins = origins
-        self.era = era
+    block: Block
+    images: Images
+    chosen: NDArray[np.int64]
+    pool: Pool
+    gtids: Column
+    commit_times: NDArray[np.int64]
+    first_numbers: NDArray[np.int64]
+    wanted: NDArray[np.bool_]
+    limit: int
+    origins: dict[str, Column]
+    era: int
 
     @cached_property
     def headers(self) -> Gathered:
@@ -146,36 +128,25 @@ class _State(NamedTuple):
     origins: Origins
 
 
-class RowsPages:
+class RowsPages(LogPages[RowsPage]):
     """Pages of one or more logs, in order.
 
     Parameters
     ----------
-    source
-        Any source that `binlog_kaitai.open` accepts.
     ddl
         Table definitions in the format of mysqldump.
     definitions
         Table definitions in force before the first event; replaces `ddl`.
-    verify_checksums
-        Raise an error for an event with a wrong CRC32, after all preceding rows.
     every_block
         Also yield pages for blocks without selected rows events.
     follows_xa
         Finally warn about rows of XA transactions that the logs roll back later.
     origins
         Columns to compute with `Origins`.
-    progress
-        Called periodically with the source and the offset reached in it.
     era
         The era of the logs in the column `_sequence`; by default, determined by the names of the logs.
-    threads
-        Number of threads of `each`, see `columns.threads.thread_count`; 1: also read in the caller's thread.
 
-    Attributes
-    ----------
-    ends : list of End
-        How each file ended.
+    The others are those of `LogPages`.
     """
 
     def __init__(
@@ -194,72 +165,34 @@ class RowsPages:
         era: int | None = None,
         threads: int | None = None,
     ) -> None:
-        self.sources = resolve(source)
-        self._threads = thread_count(threads, self.sources)
-        self._prefetches = threads != 1
-        self.ends: list[End] = []
-        self._filters = filters
+        super().__init__(
+            source,
+            filters,
+            verify_checksums=verify_checksums,
+            block_size=block_size,
+            progress=progress,
+            threads=threads,
+        )
         self._ddl = ddl
-        self._definitions = definitions
-        self._verify_checksums = verify_checksums
-        self._block_size = block_size
+        self._given = definitions
         self._every_block = every_block
         is_whole = follows_xa and all(one.part is None for one in self.sources)
         self._prepared = Prepared() if is_whole else None
         self._origins = frozenset(origins)
-        self._progress = progress
         self._era = era_of(one.name for one in self.sources) if era is None else era
 
-    def each(self, work: Callable[[RowsPage], Iterable[_Result]]) -> Iterator[_Result]:
-        """What `work` returns for each page, in order; several pages are processed at a time."""
-        return in_order(iter(self), work, self._threads, _size, self._block_size)
-
     def __iter__(self) -> Generator[RowsPage, None, None]:
-        given = self._definitions
-        definitions = SeriesDefinitions(self._ddl) if given is None else OneSeries(given)
-        self._unmatched = Unmatched(self._filters, self.sources)
-        for number, source in enumerate(self.sources):
-            is_first, is_last = number == 0, number == len(self.sources) - 1
-            is_part = source.part is not None
-            selection = Selection(self._filters, is_first=is_first, is_last=is_last, is_part=is_part)
-            self._unmatched.begin(source, is_first=is_first, is_last=is_last)
-            if self._prepared is not None:
-                self._prepared.begin()
-            with reading(source.name), source.open() as stream:
-                yield from self._read(source, stream, selection, definitions)
-        self._unmatched.warn()
+        given = self._given
+        self._definitions = SeriesDefinitions(self._ddl) if given is None else OneSeries(given)
+        yield from super().__iter__()
         if self._prepared is not None:
             self._prepared.warn()
 
-    def _read(
-        self, source: Source, stream: Any, selection: Selection, definitions: SeriesDefinitions
-    ) -> Iterator[RowsPage]:
-        reader = blocks_of(
-            source,
-            stream,
-            block_size=self._block_size,
-            verify_checksums=self._verify_checksums,
-            prefetches=self._prefetches,
-            shares_blocks=self._threads > 1,
-        )
-        state: _State | None = None
-        try:
-            for block in reader:
-                if state is None:
-                    own = definitions.of(source.name, block.fixed_header(0).server_id)
-                    state = _State(
-                        GtidColumns(), CommitTimes(), RowNumbers(), Tables(own), Origins(self._origins)
-                    )
-                for part in expand(block):
-                    with part.held():
-                        yield from self._page(part, state, selection)
-                    if selection.is_over:
-                        return
-                self._progress(source, reader.position)
-        except BinlogError as error:
-            raise error.at(file=source.name, position=reader.position) from error.__cause__
-        if (end := reader.end()) is not None:
-            self.ends.append(end)
+    def _begin(self, block: Block) -> _State:
+        if self._prepared is not None:
+            self._prepared.begin()
+        tables = Tables(self._definitions.of(block.file, block.fixed_header(0).server_id))
+        return _State(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
 
     def _page(self, block: Block, state: _State, selection: Selection) -> Iterator[RowsPage]:
         failures: dict[int, BinlogError] = {}
@@ -306,7 +239,3 @@ def new_definitions(ddl: str | None) -> Definitions:
     if ddl is not None:
         definitions.load(ddl)
     return definitions
-
-
-def _size(page: RowsPage) -> int:
-    return int(page.block.sizes.sum())

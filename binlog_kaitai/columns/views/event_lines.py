@@ -6,30 +6,27 @@ reader.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.part_reader import blocks_of
-from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
+from binlog_kaitai.columns.log_pages import LogPages
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
-from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Gtids
-from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.columns.views.event_infos import Infos
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
-from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.sources.source import Source, SourceLike
 
 #: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
 _BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000
@@ -62,30 +59,27 @@ class Page(NamedTuple):
 Prologue = Callable[[Block, Pool, Any, Gtids | None], Callable[[], Program]]
 
 
-class EventPages:
+class _State(NamedTuple):
+    """State carried from one block of a file to the next."""
+
+    gtids: GtidColumns
+    tables: TableMaps
+    validator: BodyValidator
+
+
+class EventPages(LogPages[Page]):
     """Pages of one or more logs, in order.
 
     Parameters
     ----------
-    source
-        Any source that `binlog_kaitai.open` accepts.
-    verify_checksums
-        Raise an error for an event with a wrong CRC32, after all preceding events.
-    block_size, max_events
-        Maximum size in bytes, unless a single event is longer, and maximum number of events of a page.
+    max_events
+        Maximum number of events of a page.
     prologue
         Begins the program of a page's lines; called with the block, pool, statuses and GTIDs.
     needs_gtid, needs_info
         If false, pages may lack the GTIDs or the programs of the lines; bodies are then not decoded for them.
-    threads
-        Number of threads of `each`, see `columns.threads.thread_count`; 1: also read in the caller's thread.
 
-    Attributes
-    ----------
-    ends : list of End
-        How each file ended.
-    progress : callable
-        Called periodically with the source and the offset reached in it.
+    The others are those of `LogPages`.
     """
 
     def __init__(
@@ -99,68 +93,28 @@ class EventPages:
         prologue: Prologue,
         needs_gtid: bool = True,
         needs_info: bool = True,
+        progress: Callable[[Source, int], object] = lambda source, position: None,
         threads: int | None = None,
     ) -> None:
-        self.sources = resolve(source)
-        self._threads = thread_count(threads, self.sources)
-        self._prefetches = threads != 1
-        self.ends: list[End] = []
-        self.progress: Callable[[Source, int], object] = lambda source, position: None
-        self._filters = filters
-        self._verify_checksums = verify_checksums
-        self._block_size, self._max_events = block_size, max_events
+        super().__init__(
+            source,
+            filters,
+            verify_checksums=verify_checksums,
+            block_size=block_size,
+            max_events=max_events,
+            progress=progress,
+            threads=threads,
+        )
         self._prologue = prologue
         self._has_gtids = filters.include_gtids is not None or filters.exclude_gtids is not None
         self._needs_gtid = needs_gtid or self._has_gtids
         self._needs_info = needs_info
 
-    def each(self, work: Callable[[Page], Iterable[_Result]]) -> Iterator[_Result]:
-        """What `work` returns for each page, in order; several pages are processed at a time."""
-        return in_order(iter(self), work, self._threads, _size, self._block_size)
+    def _begin(self, block: Block) -> _State:
+        return _State(GtidColumns(), TableMaps(), BodyValidator())
 
-    def __iter__(self) -> Generator[Page, None, None]:
-        self._unmatched = Unmatched(self._filters, self.sources)
-        for number, source in enumerate(self.sources):
-            is_first, is_last = number == 0, number == len(self.sources) - 1
-            is_part = source.part is not None
-            selection = Selection(self._filters, is_first=is_first, is_last=is_last, is_part=is_part)
-            self._unmatched.begin(source, is_first=is_first, is_last=is_last)
-            with reading(source.name), source.open() as stream:
-                yield from self._read(source, stream, selection)
-        self._unmatched.warn()
-
-    def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
-        reader = blocks_of(
-            source,
-            stream,
-            block_size=self._block_size,
-            max_events=self._max_events,
-            verify_checksums=self._verify_checksums,
-            prefetches=self._prefetches,
-            shares_blocks=self._threads > 1,
-        )
-        gtids, tables, validator = GtidColumns(), TableMaps(), BodyValidator()
-        try:
-            for block in reader:
-                for part in expand(block):
-                    with part.held():
-                        yield from self._page(part, gtids, tables, selection, validator)
-                    if selection.is_over:
-                        return
-                self.progress(source, reader.position)
-        except BinlogError as error:
-            raise error.at(file=source.name, position=reader.position) from error.__cause__
-        if (end := reader.end()) is not None:
-            self.ends.append(end)
-
-    def _page(
-        self,
-        block: Block,
-        gtids: GtidColumns,
-        tables: TableMaps,
-        selection: Selection,
-        validator: BodyValidator,
-    ) -> Iterator[Page]:
+    def _page(self, block: Block, state: _State, selection: Selection) -> Iterator[Page]:
+        gtids, tables, validator = state
         failures: dict[int, BinlogError] = {}
         pool = Pool()
         statuses = checksums.check(block)
@@ -192,31 +146,21 @@ def write_json(
     source: SourceLike | Iterable[SourceLike],
     filters: Filters | None = None,
     *,
-    verify_checksums: bool = True,
-    block_size: int = _BLOCK_SIZE,
     ends: list[End] | None = None,
-    progress: Callable[[Source, int], object] | None = None,
-    threads: int | None = None,
+    **options: Any,
 ) -> Iterator[Any]:
     """The lines of ``events --format json``, many at a time, as writable uint8 arrays.
+
+    The options are those of `EventPages`.
 
     Raises
     ------
     BinlogError
         Like the event reader, after the lines of all preceding events.
     """
-    pages = EventPages(
-        source,
-        filters or Filters(),
-        verify_checksums=verify_checksums,
-        block_size=block_size,
-        prologue=_json_prologue,
-        threads=threads,
-    )
+    pages = EventPages(source, filters or Filters(), prologue=_json_prologue, **options)
     if ends is not None:
         pages.ends = ends
-    if progress is not None:
-        pages.progress = progress
     yield from pages.each(_json_lines)
 
 
@@ -255,7 +199,3 @@ def _json_prologue(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | Non
         return program.text(',"info":')
 
     return new_program
-
-
-def _size(page: Page) -> int:
-    return int(page.block.sizes.sum())

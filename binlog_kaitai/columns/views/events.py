@@ -133,9 +133,9 @@ def read_events(
         prologue=_info_alone,
         needs_info="info" in needed,
         needs_gtid="gtid" in needed,
+        progress=progress,
         threads=threads,
     )
-    pages.progress = progress
     return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema, condition))
 
 
