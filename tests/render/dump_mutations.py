@@ -30,7 +30,7 @@ from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump import Base64Output, printer, run
 from binlog_kaitai.render.dump.blocks import printer as blocks
-from binlog_kaitai.render.dump.blocks.printer import is_plain
+from binlog_kaitai.render.dump.run import is_plain
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.render.dump_cases import normalised

@@ -9,9 +9,9 @@ import pytest
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import DumpOptions, dump, quick, run
+from binlog_kaitai.render.dump import DumpOptions, dump, one_by_one, quick, run
 from binlog_kaitai.render.dump.blocks import printer as blocks
-from binlog_kaitai.render.dump.blocks.printer import is_plain
+from binlog_kaitai.render.dump.run import is_plain
 from tests import corpus_files
 from tests.render.dump_cases import normalised
 
@@ -29,13 +29,13 @@ def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "KERNELS_FROM", 0)
+    monkeypatch.setattr(one_by_one, "KERNELS_FROM", 0)
     monkeypatch.setattr(blocks, "_SHORTEST", 1)
     monkeypatch.setattr(quick, "KERNELS_FROM", 0)
 
 
 def make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "KERNELS_FROM", 1 << 60)
+    monkeypatch.setattr(one_by_one, "KERNELS_FROM", 1 << 60)
     monkeypatch.setattr(quick, "KERNELS_FROM", 1 << 60)
 
 

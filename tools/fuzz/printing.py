@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, quick, run
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, one_by_one, quick, run
 from binlog_kaitai.render.dump import dump as dump_log
 from binlog_kaitai.render.dump.blocks import printer as blocks
 from tools.fuzz.outcome import Outcome
@@ -34,7 +34,7 @@ def _by_blocks() -> Iterator[None]:
 def _work_from(size: int) -> Iterator[None]:
     """Use kernels for logs of at least this many bytes."""
     with (
-        patch.object(blocks, "KERNELS_FROM", size),
+        patch.object(one_by_one, "KERNELS_FROM", size),
         patch.object(quick, "KERNELS_FROM", size),
     ):
         yield

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.core.transactions import GtidTracker
-from binlog_kaitai.reader.reader import Event, LogReader
 from binlog_kaitai.render.dump.blocks.chosen import chosen_part, has_pieces, passed_over
 from binlog_kaitai.render.dump.blocks.hidden import Hidden
 from binlog_kaitai.render.dump.blocks.inside import (
@@ -26,43 +20,12 @@ from binlog_kaitai.render.dump.blocks.inside import (
 )
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
 from binlog_kaitai.render.dump.blocks.row_events import TableMaps
-from binlog_kaitai.render.dump.item import Item, item_of
+from binlog_kaitai.render.dump.item import item_of
+from binlog_kaitai.render.dump.one_by_one import BLOCK_SIZE, MOST_EVENTS, Dump, LogEvents, StoppedError
 from binlog_kaitai.render.dump.selection import Selection
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.kernel.arrays import Bools, Ints
-
-
-#: Maximum number of bytes and events of a block: each block costs some milliseconds, each event memory.
-BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16
-
-
-class StoppedError(Exception):
-    """The selected events end."""
-
-
-class Dump(Protocol):
-    """The dump that a log belongs to.
-
-    Attributes
-    ----------
-    reader : LogReader
-        The event reader.
-    selection : Selection
-        Selects the events to print.
-    outer : Item or None
-        The payload event whose events are being printed.
-    """
-
-    reader: LogReader
-    selection: Selection
-    outer: Item | None
-
-    def show(self, event: Event, shown_at: int | None = None, passes: bool | None = None) -> bool:
-        """Print an event if it is selected; False once the selected events end."""
-
-    def end_payload(self) -> None:
-        """Print the text after the events of a payload."""
 
 
 class LogBlocks:
@@ -70,84 +33,42 @@ class LogBlocks:
 
     Parameters
     ----------
-    context
-        Context of the log, shared with events that are printed one by one.
-
-    Attributes
-    ----------
-    position : int
-        Position of the current event.
-    printer : BlockPrinter or None
-        Prints events in bulk; None to print them one by one.
+    log
+        Prints the events that only the event reader can.
+    printer
+        Prints events in bulk.
     """
 
-    def __init__(self, dump: Dump, name: str, position: int, context: Context) -> None:
-        self.position = position
-        self.printer: BlockPrinter | None = None
-        self.context = context
-        self._dump = dump
-        self._name = name
-        self._transactions = GtidTracker()
+    def __init__(self, log: LogEvents, printer: BlockPrinter) -> None:
+        self._log = log
+        self._printer = printer
         self._table_maps = TableMaps()
 
     def print(self, block: Block) -> None:
-        """Print a block.
+        """Print the selected events of a block, in order; the event reader decides where only it can.
 
         Raises
         ------
         StoppedError
             The selected events end in this block.
         """
-        if self.printer is None or block.is_special:
-            self._print_one_by_one(block)
-        else:
-            self._print_chosen(self.printer, block)
-        self.position = int(block.end_positions[-1])
-
-    def _read(self, block: Block, row: int) -> Iterator[Event]:
-        """Read one event, and the events inside it if they are printed."""
-        self.position = int(block.positions[row])
-        frame = Frame(self.position, block.fixed_header(row), block.raw(row))
-        reader = self._dump.reader
-        if self._dump.selection.skips(frame.header, int(block.types[row])):
-            yield reader.without_content(self._name, frame, self.context)
-            return
-        events = reader.events_of(self._name, frame, self.context, self._transactions)
-        yield next(events)
-        if block.types[row] != EventType.transaction_payload_event or self._dump.outer is not None:
-            yield from events
-
-    def _print_event(
-        self, block: Block, row: int, passes: bool | None = None, *, is_opened: bool = False
-    ) -> None:
-        for event in islice(self._read(block, row), 1 if is_opened else None):
-            if not self._dump.show(event, passes=passes):
-                raise StoppedError
-        if self._dump.selection.is_waiting:
-            self.context.table_maps.clear()  # clients have not seen them
-
-    def _print_one_by_one(self, block: Block) -> None:
-        for row in range(len(block)):
-            self._print_event(block, row)
-
-    def _print_chosen(self, printer: BlockPrinter, block: Block) -> None:
-        """Print the selected events of a block, in order; the event reader decides where only it can."""
         begin = 0
         while begin < len(block):
             part = block.part(begin, len(block))
-            row = self._print_part(printer, part)
+            row = self._print_part(part)
             if row is None:
-                return
+                break
             if row:
-                self._print_part(printer, part.part(0, row))
-            self._print_event(part, row)
+                self._print_part(part.part(0, row))
+            self._log.print_event(part, row)
             begin += row + 1
+        self._log.position = int(block.end_positions[-1])
 
-    def _print_part(self, printer: BlockPrinter, block: Block) -> int | None:
+    def _print_part(self, block: Block) -> int | None:
         """Print a block, unless it has a hidden event that the event reader must process: then return its
         index.
         """
-        selection = self._dump.selection
+        selection = self._log.dump.selection
         before = vars(selection).copy()
         others, begin, end = _wanted(selection, block)
         is_one_by_one = others is not None and has_pieces(block)
@@ -171,45 +92,52 @@ class LogBlocks:
             vars(selection).update(before)
             if not is_one_by_one and hidden is not None:
                 return hidden.first_of_reader
-            self._print_one_by_one(block)
+            self._log.print(block)
             return None
         if begin:
-            self.context.table_maps.clear()  # clients have not seen them
-        self._print_shown(printer, block, shown, passed)
+            self._log.context.table_maps.clear()  # clients have not seen them
+        self._print_shown(block, shown, passed)
         if hidden is not None:
-            hidden.remember(self.context, begin)
+            hidden.remember(self._log.context, begin)
         if end < len(block):
-            self._print_event(block, end, passes=False)
+            self._log.print_event(block, end, passes=False)
         return None
 
-    def _print_shown(self, printer: BlockPrinter, block: Block, shown: Ints, passed: Bools) -> None:
-        part = chosen_part(block, shown, passed[shown])
+    def _print_shown(self, block: Block, shown: Ints, passed: Bools) -> None:
+        part, printer = chosen_part(block, shown, passed[shown]), self._printer
 
         def print_event(row: int, *, is_opened: bool) -> None:
-            self._print_event(block, int(shown[row]), bool(passed[shown[row]]), is_opened=is_opened)
+            self._log.print_event(block, int(shown[row]), bool(passed[shown[row]]), is_opened=is_opened)
 
-        if printer.printer.opens_payloads and _opens(printer, part):
-            self._print_opened(printer, part, passed[shown], print_event)
-        else:
+        if printer.printer.opens_payloads and self._opens(part):
+            self._print_opened(part, passed[shown], print_event)
+        elif self._log.pays():
             with part.held():
-                printer.print(part, passed[shown], _Host(self._dump, print_event))
+                printer.print(part, passed[shown], _Host(self._log.dump, print_event))
+        else:
+            for row in range(len(part)):
+                print_event(row, is_opened=False)
 
-    def _print_opened(
-        self, printer: BlockPrinter, part: Block, passed: Bools, print_event: _PrintEvent
-    ) -> None:
+    def _opens(self, part: Block) -> bool:
+        """Whether the content of payloads is printed by blocks, too."""
+        if EventType.transaction_payload_event not in part.kinds or has_pieces(part):
+            return False
+        return self._log.pays(unpacked_size(part))
+
+    def _print_opened(self, part: Block, passed: Bools, print_event: _PrintEvent) -> None:
         """Print events of the log, and those inside its payloads."""
-        selection, first = self._dump.selection, 0
+        dump, printer, first = self._log.dump, self._printer, 0
         for opened in expand(part, change=change_of(part), block_size=BLOCK_SIZE):
             for begin in range(0, len(opened), MOST_EVENTS):
                 piece = opened.part(begin, begin + MOST_EVENTS)
                 inside = Inside(piece, part, first)
                 first += int(np.count_nonzero(~inside.is_inside))
-                others, _, end = _wanted(selection, piece)
+                others, _, end = _wanted(dump.selection, piece)
                 is_stopped = end < len(piece)
                 if is_stopped or others is not None:
                     shown = np.arange(end) if others is None else np.flatnonzero(~others[:end])
                     piece, inside = piece.chosen(shown), inside.part(shown)
-                host = _OpenedHost(self._dump, print_event, part, piece, inside, printer.tables_inside)
+                host = _OpenedHost(dump, print_event, part, piece, inside, printer.tables_inside)
                 with piece.held():
                     printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
                 if is_stopped:
@@ -222,13 +150,6 @@ def _wanted(selection: Selection, block: Block) -> tuple[Any, int, int]:
     others = selection.of_others(header.numbers("server_id"), block.types)
     timestamps = header.numbers("timestamp").astype(np.int64)
     return others, *selection.range_of(timestamps, block.positions, others)
-
-
-def _opens(printer: BlockPrinter, part: Block) -> bool:
-    """Whether the content of payloads is printed by blocks, too."""
-    if EventType.transaction_payload_event not in part.kinds or has_pieces(part):
-        return False
-    return printer.pays(unpacked_size(part))
 
 
 class _PrintEvent(Protocol):

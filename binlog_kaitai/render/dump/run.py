@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.threads import thread_count
@@ -13,20 +13,20 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
 from binlog_kaitai.reader.ends import classify_end
 from binlog_kaitai.reader.reader import Event, LogReader
-from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
-from binlog_kaitai.render.dump.by_blocks import BLOCK_SIZE, MOST_EVENTS, LogBlocks, StoppedError
 from binlog_kaitai.render.dump.domains import Domains
-from binlog_kaitai.render.dump.flashback import FlashbackPrinter
 from binlog_kaitai.render.dump.item import Item, inner_item, item_of
 from binlog_kaitai.render.dump.loads import LoadFiles
-from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
-from binlog_kaitai.render.dump.mysql import MysqlPrinter
+from binlog_kaitai.render.dump.one_by_one import BLOCK_SIZE, MOST_EVENTS, LogEvents, StoppedError
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.rewrite import rewrite
 from binlog_kaitai.render.dump.selection import Selection, Verdict
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
+
+if TYPE_CHECKING:
+    from binlog_kaitai.render.dump.by_blocks import LogBlocks
+
 
 #: Types a log may begin with.
 _HEADER_TYPES = frozenset(
@@ -212,12 +212,15 @@ class _Dump:
             with source.open() as stream:
                 blocks = self._blocks(stream, name, start, formats)
                 context = _context_of(blocks.context.layout.binlog_version, formats)
-                log = LogBlocks(self, name, start, context)
+                log, in_bulk = LogEvents(self, name, start, context), None
                 for block in blocks:
-                    if log.printer is None and self.printer is not None and self._has_begun:
-                        is_bulk = is_plain(self.options)
-                        log.printer = BlockPrinter(self.printer, context, self._threads) if is_bulk else None
-                    log.print(block)
+                    log.count(block)
+                    has_payloads = EventType.transaction_payload_event in block.kinds
+                    if block.is_special or not self._has_begun or not (log.pays() or has_payloads):
+                        log.print(block)
+                        continue
+                    in_bulk = in_bulk or (self._in_bulk(log) if is_plain(self.options) else log)
+                    in_bulk.print(block)
                 tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
                 self.reader.ends.append(classify_end(name, tail, context))
         except StoppedError:
@@ -228,6 +231,13 @@ class _Dump:
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=name) from error
         return True
+
+    def _in_bulk(self, log: LogEvents) -> LogBlocks:
+        # Deferred imports: small logs are printed event by event.
+        from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
+        from binlog_kaitai.render.dump.by_blocks import LogBlocks
+
+        return LogBlocks(log, BlockPrinter(self._printer, log.context, self._threads))
 
     def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[Event]) -> BlockReader:
         given: dict[str, Any] = {"block_size": BLOCK_SIZE, "max_events": MOST_EVENTS}
@@ -264,12 +274,20 @@ class _Dump:
         if event is not None and is_of_mariadb(event):
             if self.options.require_row_format:
                 raise UsageError("--require-row-format works on MySQL logs only")
-            make = FlashbackPrinter if self.options.flashback else MariadbPrinter
+            from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
+
+            make: type[MariadbPrinter] = MariadbPrinter
+            if self.options.flashback:
+                from binlog_kaitai.render.dump import flashback
+
+                make = flashback.FlashbackPrinter
             return make(self.options, self.write, self.loads, version_of(event.body.server_version))
         if self.options.flashback and event is not None:
             raise UsageError("--flashback works on MariaDB logs only; use `sql --undo` for other logs")
         if self.options.filters_domains and event is not None:
             raise UsageError("domains and MariaDB GTIDs work on MariaDB logs only; use --include-gtids")
+        from binlog_kaitai.render.dump.mysql import MysqlPrinter
+
         return MysqlPrinter(self.options, self.write, self.loads)
 
     @property
@@ -277,6 +295,11 @@ class _Dump:
         if self.printer is None:
             raise AssertionError("no log has begun")
         return self.printer
+
+
+def is_plain(options: DumpOptions) -> bool:
+    """Whether all events are printed unchanged, or left out based on their headers or GTIDs."""
+    return not (options.require_row_format or options.flashback or options.filters_domains)
 
 
 def _context_of(version: int, formats: Iterable[Event]) -> Context:

@@ -40,8 +40,7 @@ from binlog_kaitai.render.dump.blocks.row_events import OUTSIDE, RowsEvents, Tab
 from binlog_kaitai.render.dump.blocks.shapes import Shapes
 from binlog_kaitai.render.dump.blocks.statement_groups import Templates
 from binlog_kaitai.render.dump.blocks.steps import Steps
-from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MismatchError
-from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.jobs import Jobs, MismatchError
 from binlog_kaitai.render.dump.output import BINLOG, BINLOG_END, ROWS_NUMBER
 from binlog_kaitai.render.dump.printer import UNREADABLE
 from binlog_kaitai.render.dump.row_programs import Programs
@@ -53,9 +52,6 @@ if TYPE_CHECKING:
 #: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table
 #: maps.
 _SHORTEST, _MAX_MISMATCHES = 24, 8
-#: The cost of printing an event individually, in bytes processed by kernels.
-_CALL = 1 << 10
-_NOT_PLAIN = ("require_row_format", "flashback", "filters_domains")
 
 
 class Host(Protocol):
@@ -69,11 +65,6 @@ class Host(Protocol):
 
     def end_stretch(self, event: int) -> None:
         """Record that the events up to this one were printed in bulk."""
-
-
-def is_plain(options: DumpOptions) -> bool:
-    """Whether all events are printed unchanged, or left out based on their headers or GTIDs."""
-    return not any(getattr(options, name) for name in _NOT_PLAIN)
 
 
 class _TroubleError(Exception):
@@ -105,11 +96,6 @@ class BlockPrinter:
         self._table_maps = TableMaps()
         self._templates = Templates()
         self.tables_inside = TablesInside(context)
-        self._work = 0
-
-    def pays(self, size: int) -> bool:
-        """Whether kernels are worthwhile for this many more bytes."""
-        return self._work + size >= KERNELS_FROM
 
     def print(self, block: Block, is_passed: Bools, host: Host, inside: Inside | None = None) -> None:
         """Print the events of a block; those inside payloads only if they were opened.
@@ -117,9 +103,8 @@ class BlockPrinter:
         For skipped events only the position is printed; their type is ignored.
         """
         at, stop, self.host = 0, len(block), host
-        self._work += 4 * block.data.size + _CALL * len(block)
         is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
-        if block.is_special or not is_usual or self._work < KERNELS_FROM:
+        if block.is_special or not is_usual:
             self._print_alone(at, stop)
             return
         try:
