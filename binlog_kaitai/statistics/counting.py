@@ -12,7 +12,6 @@ from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.batches import (
     Finished,
-    chosen_transactions,
     finished_transactions,
     size_of_rows,
 )
@@ -148,19 +147,19 @@ def _figures(
         "prefetches": prefetches,
     }
     if filters:
-        rows = chosen_transactions(sources, filters, **given)
+        rows = finished_transactions(sources, filters, **given)
         for batch in in_order(rows, _view, threads, size_of_rows, _BLOCK_SIZE):
             for gtid in filter(None, batch.column("gtid").to_pylist()):
                 counting.gtids.add(gtid)
             yield Figures.of_view(batch)
         return
-    found = finished_transactions(sources, shares_blocks=threads > 1, **given)
+    found = finished_transactions(sources, filters, makes_rows=False, shares_blocks=threads > 1, **given)
     yield from in_order(found, _figures_of, threads, _size, _BLOCK_SIZE)
 
 
-def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
-    source, parts = found
-    return (view_of(source.name, parts, WITH_TABLE_BYTES),)
+def _view(found: tuple[Source, Finished]) -> tuple[pa.RecordBatch]:
+    source, some = found
+    return (view_of(source.name, some.batch, WITH_TABLE_BYTES),)
 
 
 def _figures_of(one: tuple[Source, Finished]) -> Iterator[Figures]:
@@ -172,9 +171,9 @@ def _figures_of(one: tuple[Source, Finished]) -> Iterator[Figures]:
 
 
 def _size(one: tuple[Source, Finished]) -> int:
-    source, found = one
+    found = one[1]
     if found.batch is not None:
-        return size_of_rows((source, found.batch))
+        return size_of_rows(one)
     return 0 if found.page is None else int(found.page.block.sizes.sum())
 
 

@@ -95,13 +95,12 @@ def read_transactions(
         During iteration, after all transactions before the damage; the damaged one is returned as open.
     """
     chosen, sources = Filters.of(**filters), resolve(source, keys)
-    watcher = None if progress is None else Progress(progress)
     batches = transaction_batches(
         sources,
         chosen,
         verify_checksums=verify_checksums,
         block_size=block_size,
-        watcher=watcher,
+        watcher=None if progress is None else Progress(progress),
         definitions=SeriesDefinitions(ddl),
         threads=threads,
     )
@@ -112,57 +111,26 @@ def transaction_batches(
     sources: list[Source],
     filters: Filters,
     *,
-    verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
-    watcher: Watcher | None = None,
-    definitions: SeriesDefinitions | None = None,
     threads: int | None = None,
+    **options: Any,
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of the view; `watcher` observes the events, too, without the filters.
-
-    `definitions` returns the table definitions in force before each log.
-    """
+    """Batches of the view; the other options are those of `finished_transactions`."""
     count = thread_count(threads, sources)
-    found = chosen_transactions(
-        sources,
-        filters,
-        verify_checksums=verify_checksums,
-        block_size=block_size,
-        watcher=watcher,
-        definitions=definitions,
-        prefetches=threads != 1,
-    )
+    found = finished_transactions(sources, filters, block_size=block_size, prefetches=threads != 1, **options)
     yield from in_order(found, _view, count, size_of_rows, block_size)
 
 
-def _view(found: tuple[Source, pa.RecordBatch]) -> tuple[pa.RecordBatch]:
-    source, parts = found
-    return (view_of(source.name, parts),)
+def _view(found: tuple[Source, Finished]) -> tuple[pa.RecordBatch]:
+    source, some = found
+    return (view_of(source.name, some.batch),)
 
 
-def size_of_rows(found: tuple[Source, pa.RecordBatch]) -> int:
-    """Size of the transactions in the log, in bytes."""
-    positions, ends = (found[1].column(name) for name in ("position", "end_position"))
+def size_of_rows(found: tuple[Source, Finished]) -> int:
+    """Size of transactions that have been built as rows, in the log, in bytes."""
+    batch: Any = found[1].batch
+    positions, ends = (batch.column(name) for name in ("position", "end_position"))
     return max(int(ends[-1].as_py()) - int(positions[0].as_py()), 0)
-
-
-def chosen_transactions(
-    sources: list[Source],
-    filters: Filters,
-    *,
-    verify_checksums: bool = True,
-    block_size: int = BLOCK_SIZE,
-    watcher: Watcher | None = None,
-    definitions: SeriesDefinitions | None = None,
-    prefetches: bool = True,
-) -> Generator[tuple[Source, pa.RecordBatch], None, None]:
-    """The transactions that match the filters, as rows of `parts.PART_SCHEMA`."""
-    options = {"block_size": block_size, "prefetches": prefetches}
-    found = _finished_transactions(
-        sources, filters, watcher, definitions, verify_checksums, makes_rows=True, **options
-    )
-    for source, some in found:
-        yield source, some.batch
 
 
 class Finished(NamedTuple):
@@ -184,27 +152,29 @@ class Finished(NamedTuple):
 
 
 def finished_transactions(
-    sources: list[Source], *, verify_checksums: bool, watcher: Watcher, **options: Any
-) -> Generator[tuple[Source, Finished], None, None]:
-    """All transactions, mostly without rows, for callers that need few of these.
-
-    The other options are those of `BlockReader`.
-    """
-    return _finished_transactions(
-        sources, Filters(), watcher, None, verify_checksums, makes_rows=False, **options
-    )
-
-
-def _finished_transactions(
     sources: list[Source],
     filters: Filters,
-    watcher: Watcher | None,
-    definitions: SeriesDefinitions | None,
-    verify_checksums: bool,
     *,
-    makes_rows: bool,
+    verify_checksums: bool = True,
+    watcher: Watcher | None = None,
+    definitions: SeriesDefinitions | None = None,
+    makes_rows: bool = True,
     **options: Any,
 ) -> Generator[tuple[Source, Finished], None, None]:
+    """The transactions that match the filters.
+
+    Parameters
+    ----------
+    watcher
+        Observes the events, too, without the filters.
+    definitions
+        The table definitions in force before each log.
+    makes_rows
+        Build all transactions as rows of `parts.PART_SCHEMA`; otherwise, for callers that need few of these
+        and have no filters, mostly none.
+    options
+        Those of `BlockReader`.
+    """
     watcher = watcher or Watcher()
     definitions = SeriesDefinitions() if definitions is None else definitions
     unmatched = Unmatched(filters, sources)
