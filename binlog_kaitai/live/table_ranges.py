@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.snapshot_values import quoted, selected
 from binlog_kaitai.values.schema import Schema
+from binlog_kaitai.values.types import INTEGER_TYPES
 
 #: About how many rows are in a range of the primary key.
 _RANGE_ROWS = 1 << 18
-
-_INTEGERS = (ColumnType.tiny, ColumnType.short, ColumnType.int24, ColumnType.long, ColumnType.longlong)
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def ranges(session: Session, table: Table) -> Iterator[Range]:
     """A large table with an integer as its primary key in ranges of it; another one as a whole."""
     schema, key = table.schema, [table.schema.columns[at] for at in table.schema.primary_key]
     parts = table.rows // _RANGE_ROWS
-    if parts < 2 or len(key) != 1 or key[0].type not in _INTEGERS:
+    if parts < 2 or len(key) != 1 or key[0].type not in INTEGER_TYPES:
         yield Range(schema)
         return
     name = quoted(key[0].name)

@@ -250,6 +250,27 @@ _OLD_TIMESTAMP = replace(
 _OLD_TIME = replace(_TIME, decode=lambda cell, column: temporal.old_time_of(cell, column.fractional_digits))
 _JSON = ColumnKind(lambda cell, _: json_of(cell), _always("string"), _plain_text, "document")
 
+#: Types of integers; of text and byte strings, except MariaDB's compressed columns; of dates and times.
+INTEGER_TYPES = (ColumnType.tiny, ColumnType.short, ColumnType.int24, ColumnType.long, ColumnType.longlong)
+STRING_TYPES = (
+    ColumnType.string,
+    ColumnType.varchar,
+    ColumnType.tiny_blob,
+    ColumnType.medium_blob,
+    ColumnType.long_blob,
+    ColumnType.blob,
+)
+TIME_TYPES: dict[ColumnType | int, ColumnKind] = {
+    ColumnType.date: _DATE,
+    ColumnType.newdate: _DATE,
+    ColumnType.time: _OLD_TIME,
+    ColumnType.time2: _TIME,
+    ColumnType.datetime: _OLD_DATETIME,
+    ColumnType.datetime2: _DATETIME,
+    ColumnType.timestamp: _OLD_TIMESTAMP,
+    ColumnType.timestamp2: _TIMESTAMP,
+}
+
 #: The representation of each column type; types that never occur in row images are left out.
 TYPES: dict[ColumnType | int, ColumnKind] = {
     ColumnType.tiny: _integer(1),
@@ -293,20 +314,8 @@ TYPES: dict[ColumnType | int, ColumnKind] = {
         sql=_number_sql,
     ),
     ColumnType.null: ColumnKind(_nothing, _always("null"), _plain_text, "text"),
-    ColumnType.date: _DATE,
-    ColumnType.newdate: _DATE,
-    ColumnType.time: _OLD_TIME,
-    ColumnType.time2: _TIME,
-    ColumnType.datetime: _OLD_DATETIME,
-    ColumnType.datetime2: _DATETIME,
-    ColumnType.timestamp: _OLD_TIMESTAMP,
-    ColumnType.timestamp2: _TIMESTAMP,
-    ColumnType.string: _STRING,
-    ColumnType.varchar: _STRING,
-    ColumnType.tiny_blob: _STRING,
-    ColumnType.medium_blob: _STRING,
-    ColumnType.long_blob: _STRING,
-    ColumnType.blob: _STRING,
+    **TIME_TYPES,
+    **dict.fromkeys(STRING_TYPES, _STRING),
     ColumnType.varchar_compressed: _COMPRESSED,
     ColumnType.blob_compressed: _COMPRESSED,
     ColumnType.enum: ColumnKind(

@@ -22,7 +22,7 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.values.types import text_form
+from binlog_kaitai.values.types import INTEGER_TYPES, text_form
 
 
 class Builder(NamedTuple):
@@ -207,11 +207,7 @@ _HOW_TIMES: dict[ColumnType | int, Callable[[Cells, Any], Way]] = {
 _DOCUMENTS = Builder(None, lambda cells, kind, values, zero_dates: documents(cells, kind))
 
 _BUILDERS: dict[ColumnType | int, Builder] = {
-    ColumnType.tiny: _NUMBER,
-    ColumnType.short: _NUMBER,
-    ColumnType.int24: _NUMBER,
-    ColumnType.long: _NUMBER,
-    ColumnType.longlong: _NUMBER,
+    **dict.fromkeys(INTEGER_TYPES, _NUMBER),
     ColumnType.float: Builder(_number, _as_it_is),
     ColumnType.double: Builder(_number, _as_it_is),
     ColumnType.newdecimal: Builder(_decimal, _decimals),

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.rows.string_kernels import measure, measure_recoded, 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import TEXTUAL
+from binlog_kaitai.values.types import STRING_TYPES, TEXTUAL
 
 #: Character sets whose text is valid UTF-8; None stands for an unknown one.
 UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
@@ -193,18 +193,6 @@ def _by_reader(cells: Cells, kind: pa.DataType) -> Any:
 
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
 
-
-#: CHAR, VARCHAR, TEXT and their binary counterparts, except MariaDB's compressed columns.
-STRING_TYPES = frozenset(
-    (
-        ColumnType.varchar,
-        ColumnType.string,
-        ColumnType.tiny_blob,
-        ColumnType.medium_blob,
-        ColumnType.long_blob,
-        ColumnType.blob,
-    )
-)
 
 #: Read methods and array constructors of string types: see `builders`.
 BUILDERS: dict[ColumnType | int, Any] = {

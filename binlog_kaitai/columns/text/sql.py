@@ -23,17 +23,7 @@ from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.json_sql import document_sql
 from binlog_kaitai.values.sql_text import UTF8, Dialect, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.values.types import Value, sql_form
-
-#: Types of text, and of byte strings.
-TEXT_TYPES = (
-    ColumnType.string,
-    ColumnType.varchar,
-    ColumnType.tiny_blob,
-    ColumnType.blob,
-    ColumnType.medium_blob,
-    ColumnType.long_blob,
-)
+from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
 
 _SRID_SIZE = 4
 
@@ -157,38 +147,15 @@ def sql_style(dialect: Dialect) -> Style:
     def value(one: Value, column: Any) -> bytes:
         return sql_form(one, column, dialect).encode()
 
-    own: dict[ColumnType | int, Any] = dict.fromkeys(TEXT_TYPES, partial(strings, dialect.utf8))
+    own: dict[ColumnType | int, Any] = dict.fromkeys(STRING_TYPES, partial(strings, dialect.utf8))
     return Style({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
 
 
 _WRITERS: dict[ColumnType | int, Any] = {
-    **dict.fromkeys(
-        (
-            ColumnType.tiny,
-            ColumnType.short,
-            ColumnType.int24,
-            ColumnType.long,
-            ColumnType.longlong,
-            ColumnType.year,
-            ColumnType.bit,
-        ),
-        pieces.numbers,
-    ),
+    **dict.fromkeys((*INTEGER_TYPES, ColumnType.year, ColumnType.bit), pieces.numbers),
     **dict.fromkeys((ColumnType.float, ColumnType.double), pieces.floats),
     ColumnType.newdecimal: pieces.decimals,
-    **dict.fromkeys(
-        (
-            ColumnType.date,
-            ColumnType.newdate,
-            ColumnType.time,
-            ColumnType.time2,
-            ColumnType.datetime,
-            ColumnType.datetime2,
-            ColumnType.timestamp,
-            ColumnType.timestamp2,
-        ),
-        pieces.moments,
-    ),
+    **dict.fromkeys(TIME_TYPES, pieces.moments),
     **dict.fromkeys((ColumnType.enum, ColumnType.set), choices),
     ColumnType.json: documents,
     ColumnType.vector: vectors,

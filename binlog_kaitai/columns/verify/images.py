@@ -30,6 +30,7 @@ from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES
 
 #: Rows decoded at a time, few enough for their values to fit into the processor's cache.
 _MAX_ROWS = 1 << 14
@@ -38,23 +39,14 @@ _MAX_ROWS = 1 << 14
 _ANY_BYTES = frozenset(
     (
         ColumnType.null,
-        ColumnType.tiny,
-        ColumnType.short,
-        ColumnType.int24,
-        ColumnType.long,
-        ColumnType.longlong,
+        *INTEGER_TYPES,
         ColumnType.float,
         ColumnType.double,
         ColumnType.bit,
         ColumnType.year,
         ColumnType.date,
         ColumnType.newdate,
-        ColumnType.string,
-        ColumnType.varchar,
-        ColumnType.tiny_blob,
-        ColumnType.medium_blob,
-        ColumnType.long_blob,
-        ColumnType.blob,
+        *STRING_TYPES,
         ColumnType.geometry,
     )
 )

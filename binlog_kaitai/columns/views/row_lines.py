@@ -18,7 +18,7 @@ from binlog_kaitai.columns.rows.groups import distinct, distinct_values
 from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.columns.rows.pages import RowsPage
-from binlog_kaitai.columns.rows.strings import STRING_TYPES, is_textual
+from binlog_kaitai.columns.rows.strings import is_textual
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import AFTER, BEFORE, DELETE, INSERT, find_runs, spread
 from binlog_kaitai.columns.text.row_lines import (
@@ -32,7 +32,7 @@ from binlog_kaitai.columns.text.row_lines import (
 from binlog_kaitai.columns.views.row_plans import JSON, Dialect, Line, Plan
 from binlog_kaitai.reader.rows import to_json
 from binlog_kaitai.values.charsets import decode
-from binlog_kaitai.values.types import json_form
+from binlog_kaitai.values.types import STRING_TYPES, json_form
 
 #: The change, by the kind of its first image.
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}

@@ -11,13 +11,14 @@ import numpy as np
 
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.images import Program
-from binlog_kaitai.columns.rows.strings import STRING_TYPES, UTF8, extends_ascii, is_textual, single_bytes
+from binlog_kaitai.columns.rows.strings import UTF8, extends_ascii, is_textual, single_bytes
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text import cells as kinds
 from binlog_kaitai.columns.text import row_lines
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES
 
 #: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
 _SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
@@ -25,9 +26,6 @@ _SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
 #: Initial estimate of the size of a line, in bytes.
 _LINE_SIZE = 256
 
-_INTEGERS = frozenset(
-    (ColumnType.tiny, ColumnType.short, ColumnType.int24, ColumnType.long, ColumnType.longlong)
-)
 _KINDS: dict[ColumnType | int, int] = {
     ColumnType.bit: kinds.BITS,
     ColumnType.year: kinds.YEAR,
@@ -89,7 +87,7 @@ def cell_of(table: Table, column: Column, dialect: Dialect) -> Cell:
     size, prefix = table.widths[column.index]
     kind, detail = _KINDS.get(column.type, kinds.OTHER), column.fractional_digits
     words: Sequence[bytes] | None = ()
-    if column.type in _INTEGERS:
+    if column.type in INTEGER_TYPES:
         kind = kinds.UNSIGNED if column.is_unsigned else kinds.SIGNED
     elif kind == kinds.DECIMAL:
         detail = (column.precision or 0) << 8 | (column.scale or 0)

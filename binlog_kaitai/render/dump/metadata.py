@@ -9,6 +9,7 @@ from binlog_kaitai.render.dump.text import encode, identifier, pretty
 from binlog_kaitai.values.charsets import charset_of
 from binlog_kaitai.values.charsets.collations import collation_name, max_bytes_of
 from binlog_kaitai.values.column_metadata import ColumnFacts, TableFacts, facts_of
+from binlog_kaitai.values.types import INTEGER_TYPES
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent
@@ -16,18 +17,7 @@ if TYPE_CHECKING:
 
 _BINARY = 63
 _CHOICES = (ColumnType.enum, ColumnType.set)
-_NUMERIC = frozenset(
-    (
-        ColumnType.tiny,
-        ColumnType.short,
-        ColumnType.int24,
-        ColumnType.long,
-        ColumnType.longlong,
-        ColumnType.newdecimal,
-        ColumnType.float,
-        ColumnType.double,
-    )
-)
+_NUMERIC = (*INTEGER_TYPES, ColumnType.newdecimal, ColumnType.float, ColumnType.double)
 _PLAIN: dict[int, bytes] = {
     ColumnType.tiny: b"TINYINT",
     ColumnType.short: b"SMALLINT",

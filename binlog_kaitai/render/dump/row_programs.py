@@ -17,6 +17,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.dump.row_comments import UNMEASURED, Style, column_suffixes, table_name
 from binlog_kaitai.values.schema import Column, Schema
+from binlog_kaitai.values.types import INTEGER_TYPES
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent
@@ -42,11 +43,7 @@ _STRINGS = frozenset(
     )
 )
 _KINDS: dict[ColumnType | int, int] = {
-    ColumnType.tiny: kernels.INTEGER,
-    ColumnType.short: kernels.INTEGER,
-    ColumnType.int24: kernels.INTEGER,
-    ColumnType.long: kernels.INTEGER,
-    ColumnType.longlong: kernels.INTEGER,
+    **dict.fromkeys(INTEGER_TYPES, kernels.INTEGER),
     ColumnType.double: kernels.DOUBLE,
     ColumnType.float: kernels.FLOAT,
     ColumnType.newdecimal: kernels.DECIMAL,

@@ -24,7 +24,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text.pieces import floats, joined
-from binlog_kaitai.columns.text.sql import TEXT_TYPES, sql_style
+from binlog_kaitai.columns.text.sql import sql_style
 from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
@@ -34,10 +34,11 @@ from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import UTF8, Dialect, double_sql, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
+from binlog_kaitai.values.types import STRING_TYPES
 
 _END = b";\n"
 
-_TEXT = frozenset((*TEXT_TYPES, ColumnType.varchar_compressed, ColumnType.blob_compressed))
+_TEXT = frozenset((*STRING_TYPES, ColumnType.varchar_compressed, ColumnType.blob_compressed))
 #: Columns that may have ON UPDATE CURRENT_TIMESTAMP.
 _TIMES = frozenset((ColumnType.timestamp, ColumnType.timestamp2, ColumnType.datetime, ColumnType.datetime2))
 
