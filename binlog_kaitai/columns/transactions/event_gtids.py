@@ -15,9 +15,10 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts
 from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, json_text
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.transactions.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
-from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.gtids import TAG
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 _IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
 _QUOTE = ord('"')
+
+#: The parts of a tagged GTID (MySQL 8.3 and later).
+_UUIDS, _TAGS, _UUID_SIZE = "fields.uuid.bytes.value", "fields.tag.text", 16
 
 
 class Markers(NamedTuple):
@@ -135,7 +139,7 @@ def readable(block: Block, kind: int) -> Any:
     """Which GTID events of a type are certainly valid, as a bool array; the reader checks the others."""
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
-        return TaggedGtids.of(block).matches
+        return Stated.of(block, kind).matches
     return body.matches if _is_known(body, kind) else np.zeros(len(body.matches), dtype=np.bool_)
 
 
@@ -185,7 +189,7 @@ class Stated(NamedTuple):
         """The GTIDs of a block."""
         rows, body = block.rows_of(kind), block.body(kind)
         if kind == EventType.gtid_tagged_log_event:
-            return cls(*TaggedGtids.of(block))
+            return _of_tagged(block)
         if not _FIELDS.get(kind) or not _is_known(body, kind):
             nothing = np.zeros(len(rows), dtype=np.int64)
             return cls([], nothing, nothing, readable(block, kind))
@@ -261,3 +265,26 @@ def _of_mariadb(block: Block, rows: Ints, body: Gathered) -> tuple[list[str], An
     pairs, codes = _distinct(halves)
     numbers = body.numbers("sequence_number").view(np.int64)
     return [f"{domain}-{server}" for domain, server in pairs], codes, numbers
+
+
+def _of_tagged(block: Block) -> Stated:
+    body = block.body(EventType.gtid_tagged_log_event)
+    parts, numbers = body.lists(_UUIDS), body.numbers("gno")
+    matches = body.matches & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
+    uuids = np.ascontiguousarray(parts.T.astype(np.uint8)).reshape(-1)
+    offsets = np.arange(len(numbers), dtype=np.int64) * _UUID_SIZE
+    tags, lengths = body.ranges(_TAGS)
+    of_uuid = group_ranges(uuids, offsets, offsets + _UUID_SIZE)
+    of_tag = group_ranges(block.data, tags, tags + lengths)
+    first, codes = distinct(of_uuid * (len(numbers) + 1) + of_tag)
+    sources = []
+    for number, index in enumerate(first.tolist()):
+        start = int(tags[index])
+        tag = bytes(block.data[start : start + int(lengths[index])])
+        uuid = bytes(uuids[index * _UUID_SIZE : (index + 1) * _UUID_SIZE])
+        text = tag.decode("latin-1")
+        if text and TAG.fullmatch(text) is None:
+            matches[codes == number] = False
+            text = ""
+        sources.append(mysql_source(uuid, text))
+    return Stated(sources, codes, numbers, matches)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
+from binlog_kaitai.columns.transactions.event_gtids import Stated
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import mysql_gtid
@@ -38,14 +38,14 @@ def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
             _add_runs(gtids, source, block.numbers_at(rows, number, 8), "{}-{}".format)
             return
     if kind == EventType.gtid_tagged_log_event:
-        tagged = TaggedGtids.of(block)
+        tagged = Stated.of(block, kind)
         _add_tagged(gtids, tagged)
         _add_one_by_one(gtids, block, rows[~tagged.matches])
     elif kind != EventType.anonymous_gtid_log_event:
         _add_one_by_one(gtids, block, rows)
 
 
-def _add_tagged(gtids: GtidSet, tagged: TaggedGtids) -> None:
+def _add_tagged(gtids: GtidSet, tagged: Stated) -> None:
     codes, numbers = tagged.codes[tagged.matches], tagged.numbers[tagged.matches]
     numbers = numbers.astype(np.uint64)
     _add_runs(gtids, (codes, codes), numbers, lambda code, _: tagged.sources[code], _MOST_OF_MYSQL)

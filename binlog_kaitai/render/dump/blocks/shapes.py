@@ -15,7 +15,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.payload_headers import payload_headers
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
+from binlog_kaitai.columns.transactions.event_gtids import Stated
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.row_events import RowsEvents
@@ -119,7 +119,7 @@ class Shapes:
         found = self._gtid(events, body)
         if found is None:
             return None
-        tagged = TaggedGtids.of(self._lines.block)
+        tagged = Stated.of(self._lines.block, EventType.gtid_tagged_log_event)
         return Found(found.matches & tagged.matches, (*found.keys, tagged.codes))
 
     def _mariadb_gtid(self, events: Ints, body: Gathered) -> Found:
