@@ -18,7 +18,6 @@ from rich.text import Text
 import binlog_kaitai as bk
 from binlog_kaitai.render.explain import Explained
 from binlog_kaitai.render.html import page
-from binlog_kaitai.statistics.counting import collect
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -69,7 +68,7 @@ def _photograph(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / "stats.html"
         html.write_bytes(
-            page(collect(sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))))
+            page(bk.stats(sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))))
         )
         subprocess.run(
             [browser, "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,900",

@@ -70,8 +70,7 @@ def command(
       binlog-kaitai stats --by hour --part timeline --format csv /var/lib/mysql/binlog.index
       binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
     """
-    from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.statistics.counting import collect
+    from binlog_kaitai.statistics import counting
 
     if html is not None and (output or parts or by):
         raise UsageError("--html includes everything; remove --format, --part and --by")
@@ -80,8 +79,7 @@ def command(
     if output == "csv" and len(parts) > 1:
         raise UsageError("CSV output holds one table; choose one --part")
     with progress_over_all("stats") as progress:
-        chosen = Filters.of(**filters)
-        stats = collect(sources, chosen, top=top, progress=progress, threads=jobs)
+        stats = counting.stats(sources, top=top, progress=progress, threads=jobs, **filters)
     if html is not None:
         _write_page(stats, html)
     else:

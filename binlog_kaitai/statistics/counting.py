@@ -78,56 +78,20 @@ def stats(
         There is nothing to read, or an argument is invalid. Damage ends counting and is reported in
         `Stats.error`.
     """
-    sources, chosen = resolve(source, keys), Filters.of(**filters)
-    return collect(
-        sources, chosen, top=top, verify_checksums=verify_checksums, progress=progress, threads=threads
-    )
-
-
-def collect(
-    source: SourceLike | Iterable[SourceLike],
-    filters: Filters | None = None,
-    *,
-    top: int = 10,
-    verify_checksums: bool = True,
-    progress: Callable[[Source, int], object] = lambda source, position: None,
-    threads: int | None = None,
-) -> Stats:
-    """Count the events and transactions of logs.
-
-    Parameters
-    ----------
-    source
-        What `binlog_kaitai.open` takes.
-    filters
-        Selects events, and transactions as in `read_transactions`.
-    top
-        Length of the rankings.
-    progress
-        Called from time to time with the source and the offset reached in it.
-    threads
-        Number of threads, see `columns.threads.thread_count`.
-
-    Raises
-    ------
-    SourceError
-        There is nothing to read. Later errors end counting; see `Stats.error`.
-    """
-    chosen = filters or Filters()
-    stats = Stats(resolve(source))
-    counting = _Counting(stats, chosen, progress)
+    chosen, found = Filters.of(**filters), Stats(resolve(source, keys))
+    counting = _Counting(found, chosen, progress)
     transactions = TransactionCounts(top)
     # The work divided is short, and each block in use takes memory: more threads would wait.
-    count = min(thread_count(threads, stats.sources), _MAX_THREADS)
-    figures = _figures(stats.sources, chosen, verify_checksums, counting, count, prefetches=threads != 1)
+    count = min(thread_count(threads, found.sources), _MAX_THREADS)
+    figures = _figures(found.sources, chosen, verify_checksums, counting, count, prefetches=threads != 1)
     try:
-        for found in figures:
-            transactions.add(found)
-            counting.events.timeline.add(found.commits, {TRANSACTIONS: np.ones(len(found.commits))})
+        for one in figures:
+            transactions.add(one)
+            counting.events.timeline.add(one.commits, {TRANSACTIONS: np.ones(len(one.commits))})
     except BinlogError as error:
-        stats.error = error
-    fill(stats, counting.events, transactions, counting.gtids)
-    return stats
+        found.error = error
+    fill(found, counting.events, transactions, counting.gtids)
+    return found
 
 
 def _figures(

@@ -96,7 +96,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Stats:
-    """The result of :func:`collect`.
+    """The result of :func:`stats`.
 
     Attributes
     ----------

@@ -13,7 +13,6 @@ from selenium.webdriver.common.by import By
 import binlog_kaitai as bk
 from binlog_kaitai.render.html import page
 from binlog_kaitai.render.leaves import dissect
-from binlog_kaitai.statistics.counting import collect
 from tests.corpus_files import case
 
 pytestmark = pytest.mark.browser
@@ -31,7 +30,7 @@ def opened(browser: Any, tmp_path: Path) -> Any:
 
     def open_page(source: Any) -> Any:
         path = tmp_path / "page.html"
-        path.write_bytes(page(collect(source)))
+        path.write_bytes(page(bk.stats(source)))
         browser.get(path.as_uri())
         return browser
 
@@ -143,7 +142,7 @@ def test_light_and_dark(opened: Any) -> None:
 def test_a_bar_opens_the_transactions_of_its_table(opened: Any) -> None:
     log = case("mysql-9.7", "types_full").logs[0]
     browser = opened(log)
-    stats = collect(log)
+    stats = bk.stats(log)
     sums: dict[str, int] = {}
     for row in stats.parts["tables"].objects():
         name = f"{row['schema']}.{row['table']}"

@@ -20,7 +20,6 @@ from binlog_kaitai.reader.rows import has_rows, row_objects
 from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.sources.source import SourceLike
-from binlog_kaitai.statistics.counting import collect
 
 _MAGIC = 4
 _NEXT_AT = header_offset("next_position")
@@ -77,7 +76,7 @@ def _sql(path: SourceLike) -> None:
 
 
 def _stats(path: SourceLike) -> None:
-    if (error := collect(path, Filters.of()).error) is not None:
+    if (error := bk.stats(path).error) is not None:
         raise error
 
 

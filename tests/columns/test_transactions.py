@@ -19,7 +19,6 @@ from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, foll
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.statistics.counting import collect
 from tests.columns.log_maker import log_of_statements
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files
@@ -243,5 +242,5 @@ def test_a_log_without_its_beginning_has_one_number_of_transactions(found: str, 
         path.write_bytes(piece)
         rows = read(path)
         assert scan(Source.of_path(str(path))).transactions == len(rows)
-        assert collect([str(path)]).totals["transactions"] == len(rows)
+        assert bk.stats([str(path)]).totals["transactions"] == len(rows)
         assert len(rows) == sum(row["end_position"] > event.position for row in whole)

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.reader.rows import has_rows
 from binlog_kaitai.statistics import counting
-from binlog_kaitai.statistics.counting import collect
 from tests.corpus_files import LogFile, case, logs
 from tests.extent import sample
 
@@ -31,7 +29,7 @@ def rows_by_table(path: Any) -> dict[tuple[str, str], Counter[str]]:
 
 @pytest.mark.parametrize("log", sample(logs(), 14), ids=lambda log: log.id)
 def test_totals_and_tables_are_those_of_the_readers(log: LogFile) -> None:
-    stats = collect(log.path)
+    stats = bk.stats(log.path)
     assert stats.error is None
     events = list(bk.open(log.path))
     assert stats.totals["events"] == len(events)
@@ -51,13 +49,13 @@ def test_totals_and_tables_are_those_of_the_readers(log: LogFile) -> None:
 def test_tables_have_the_rows_that_the_changes_view_has(name: str) -> None:
     path = case("mysql-9.7", name).logs[0]
     found: dict[tuple[str, str], Counter[str]] = {}
-    for row in collect(path).parts["tables"].objects():
+    for row in bk.stats(path).parts["tables"].objects():
         found.setdefault((row["schema"], row["table"]), Counter())[row["operation"]] = row["rows"]
     assert found == rows_by_table(path)
 
 
 def comparable(path: Any, **filters: Any) -> dict[str, Any]:
-    return collect(path, Filters.of(**filters)).to_object()
+    return bk.stats(path, **filters).to_object()
 
 
 @pytest.mark.parametrize("path", [MIXED, PAYLOADS, case("mariadb-11.8", "mixed").logs[0]], ids=str)
@@ -68,14 +66,14 @@ def test_where_blocks_end_changes_nothing(path: Any, monkeypatch: pytest.MonkeyP
 
 
 def test_a_transaction_counts_once_for_each_table_and_operation() -> None:
-    for row in collect(PAYLOADS).parts["tables"].objects():
+    for row in bk.stats(PAYLOADS).parts["tables"].objects():
         batches = bk.read_transactions(PAYLOADS, table=f"{row['schema']}.{row['table']}").read_all()
         counts = batches[f"rows_{row['operation'].rstrip('e')}ed"].to_pylist()
         assert row["transactions"] == sum(count > 0 for count in counts)
 
 
 def test_rankings_and_gaps_are_in_order_and_name_real_transactions() -> None:
-    stats = collect(MIXED, top=5)
+    stats = bk.stats(MIXED, top=5)
     transactions = {row["position"]: row for row in bk.read_transactions(MIXED).read_all().to_pylist()}
     sizes = sorted((row["bytes"] for row in transactions.values()), reverse=True)
     biggest = stats.parts["biggest"].objects()
@@ -87,7 +85,7 @@ def test_rankings_and_gaps_are_in_order_and_name_real_transactions() -> None:
 
 
 def test_definitions_are_listed_with_their_text() -> None:
-    found = collect(MIXED).parts["definitions"].objects()
+    found = bk.stats(MIXED).parts["definitions"].objects()
     expected = [
         row for row in bk.read_transactions(MIXED).read_all().to_pylist() if row["statement"] is not None
     ]
@@ -98,22 +96,22 @@ def test_definitions_are_listed_with_their_text() -> None:
 
 def test_filters_choose_events_and_transactions() -> None:
     one = bk.read_transactions(MIXED, table="t.s").read_all().to_pylist()
-    stats = collect(MIXED, Filters.of(table="t.s"))
+    stats = bk.stats(MIXED, table="t.s")
     assert stats.totals["transactions"] == len(one)
     assert {(row["schema"], row["table"]) for row in stats.parts["tables"].objects()} == {("t", "s")}
     gtid = one[0]["gtid"]
-    by_gtid = collect(MIXED, Filters.of(include_gtids=gtid))
+    by_gtid = bk.stats(MIXED, include_gtids=gtid)
     assert by_gtid.totals["transactions"] == 1
     assert by_gtid.totals["events"] == one[0]["events"]
     assert [row["set"] for row in by_gtid.parts["gtid_sources"].objects()] == [gtid.rpartition(":")[2]]
-    assert collect(MIXED, Filters.of(stop_datetime="2001-01-01")).totals["transactions"] == 0
+    assert bk.stats(MIXED, stop_datetime="2001-01-01").totals["transactions"] == 0
 
 
 def test_damage_ends_the_counting_and_keeps_what_lies_before() -> None:
     data = bytearray(MIXED.read_bytes())
     transactions = bk.read_transactions(MIXED).read_all().to_pylist()
     data[transactions[10]["position"] + 30] ^= 0xFF
-    stats = collect(bytes(data))
+    stats = bk.stats(bytes(data))
     assert stats.error is not None
     assert stats.error.position == transactions[10]["position"]
     assert stats.totals["transactions"] == 10
@@ -121,20 +119,19 @@ def test_damage_ends_the_counting_and_keeps_what_lies_before() -> None:
 
 
 def test_compressed_logs_report_their_ratio() -> None:
-    totals = collect(PAYLOADS).totals
+    totals = bk.stats(PAYLOADS).totals
     inner = [event for event in bk.open(PAYLOADS) if event.payload_index is not None]
     assert totals["unpacked_bytes"] == sum(len(event.raw) for event in inner)
     assert totals["compression_ratio"] > 10
-    mariadb = collect(case("mariadb-11.8", "types_compressed").logs[0]).totals
+    mariadb = bk.stats(case("mariadb-11.8", "types_compressed").logs[0]).totals
     assert mariadb["packed_bytes"] > 0
     assert mariadb["unpacked_bytes"] > mariadb["packed_bytes"]
-    assert collect(MIXED).totals["compression_ratio"] is None
+    assert bk.stats(MIXED).totals["compression_ratio"] is None
 
 
 @pytest.mark.parametrize("log", sample(logs(), 14), ids=lambda log: log.id)
 def test_transactions_are_counted_alike_as_arrays_and_as_rows_of_their_view(log: LogFile) -> None:
-    everything = Filters.of(start_position=4)
-    assert collect(log.path, everything).to_object() == collect(log.path).to_object()
+    assert bk.stats(log.path, start_position=4).to_object() == bk.stats(log.path).to_object()
 
 
 def bytes_by_table(path: Any) -> dict[int, Counter[str]]:
@@ -156,7 +153,7 @@ def test_bytes_of_each_table_of_a_transaction(
     path: Any, block_size: int, filters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counting, "_BLOCK_SIZE", block_size)
-    parts = collect(path, Filters.of(**filters)).parts
+    parts = bk.stats(path, **filters).parts
     expected = bytes_by_table(path)
     for row in parts["biggest"].objects():
         found = dict(zip(row["tables"], row["table_bytes"], strict=True))
@@ -173,18 +170,18 @@ def test_bytes_of_each_table_of_a_transaction(
 
 
 def test_tables_without_a_primary_key_are_those_that_are_known_to_have_none() -> None:
-    found = collect(case("mysql-9.7", "types_full").logs[0]).parts["no_primary_key"].objects()
+    found = bk.stats(case("mysql-9.7", "types_full").logs[0]).parts["no_primary_key"].objects()
     assert [row["table"] for row in found] == ["nokey", "ukey"]
     assert [found[0][f"rows_{name}"] for name in ("inserted", "updated", "deleted")] == [4, 2, 4]
     # Its log names no keys, and the tables were made before it.
     later = case("mysql-5.6", "types_v1_rows").logs[-1]
-    assert all(row["table"] in ("nokey", "ukey") for row in collect(later).parts["no_primary_key"].objects())
+    assert all(row["table"] in ("nokey", "ukey") for row in bk.stats(later).parts["no_primary_key"].objects())
 
 
 @pytest.mark.parametrize("log", [MIXED, case("mariadb-11.8", "mixed").logs[0], PAYLOADS])
 def test_connections_have_the_transactions_of_the_view(log: Any) -> None:
     view = bk.read_transactions(log).read_all().to_pylist()
-    found = {row["thread_id"]: row for row in collect(log).parts["threads"].objects()}
+    found = {row["thread_id"]: row for row in bk.stats(log).parts["threads"].objects()}
     assert {thread: row["transactions"] for thread, row in found.items()} == Counter(
         row["thread_id"] for row in view
     )

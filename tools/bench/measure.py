@@ -111,9 +111,9 @@ def _write_sql(path: str, *, undo: bool) -> None:
 
 def stats(path: str) -> None:
     """`binlog-kaitai stats --format json`, without the text."""
-    from binlog_kaitai.statistics.counting import collect
+    from binlog_kaitai.statistics.counting import stats
 
-    found = collect(path)
+    found = stats(path)
     assert found.error is None, found.error
 
 

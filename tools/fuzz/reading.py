@@ -24,7 +24,6 @@ from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
 from binlog_kaitai.render.verify_report import report_lines
-from binlog_kaitai.statistics.counting import collect
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
@@ -200,7 +199,7 @@ def undo(run: Run) -> None:
 
 
 def stats(run: Run) -> None:
-    found = run.attempt("stats", lambda: collect(run.source, Filters()))
+    found = run.attempt("stats", lambda: bk.stats(run.source))
     if found.value is not None:
         run.keep("stats", Outcome(found.value.to_object(), found.value.error))
         to_json(found.value.to_object())
