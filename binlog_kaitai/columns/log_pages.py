@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.unmatched_filters import Unmatched
@@ -49,10 +50,10 @@ class LogPages(Generic[_Page]):
         source: SourceLike | Iterable[SourceLike],
         filters: Filters,
         *,
-        verify_checksums: bool,
-        block_size: int,
-        progress: Callable[[Source, int], object],
-        threads: int | None,
+        verify_checksums: bool = True,
+        block_size: int = BLOCK_SIZE,
+        progress: Callable[[Source, int], object] = lambda source, position: None,
+        threads: int | None = None,
         **options: Any,
     ) -> None:
         self.sources = resolve(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
@@ -34,7 +33,7 @@ from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
-from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.sources.source import SourceLike
 
 
 @dataclass(eq=False)
@@ -156,23 +155,13 @@ class RowsPages(LogPages[RowsPage]):
         *,
         ddl: str | None = None,
         definitions: Definitions | None = None,
-        verify_checksums: bool = True,
-        block_size: int = BLOCK_SIZE,
         every_block: bool = False,
         follows_xa: bool = True,
         origins: Iterable[str] = (),
-        progress: Callable[[Source, int], object] = lambda source, position: None,
         era: int | None = None,
-        threads: int | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            source,
-            filters,
-            verify_checksums=verify_checksums,
-            block_size=block_size,
-            progress=progress,
-            threads=threads,
-        )
+        super().__init__(source, filters, **options)
         self._ddl = ddl
         self._given = definitions
         self._every_block = every_block

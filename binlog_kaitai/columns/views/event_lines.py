@@ -26,10 +26,10 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
-from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.sources.source import SourceLike
 
 #: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
-_BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000
+_SIZES = {"block_size": 16 << 20, "max_events": 80_000}
 
 
 _Result = TypeVar("_Result")
@@ -72,14 +72,12 @@ class EventPages(LogPages[Page]):
 
     Parameters
     ----------
-    max_events
-        Maximum number of events of a page.
     prologue
         Begins the program of a page's lines; called with the block, pool, statuses and GTIDs.
     needs_gtid, needs_info
         If false, pages may lack the GTIDs or the programs of the lines; bodies are then not decoded for them.
 
-    The others are those of `LogPages`.
+    The others are those of `LogPages`, and `max_events`, the maximum number of events of a page.
     """
 
     def __init__(
@@ -87,24 +85,12 @@ class EventPages(LogPages[Page]):
         source: SourceLike | Iterable[SourceLike],
         filters: Filters,
         *,
-        verify_checksums: bool = True,
-        block_size: int = _BLOCK_SIZE,
-        max_events: int = _MAX_EVENTS,
         prologue: Prologue,
         needs_gtid: bool = True,
         needs_info: bool = True,
-        progress: Callable[[Source, int], object] = lambda source, position: None,
-        threads: int | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            source,
-            filters,
-            verify_checksums=verify_checksums,
-            block_size=block_size,
-            max_events=max_events,
-            progress=progress,
-            threads=threads,
-        )
+        super().__init__(source, filters, **{**_SIZES, **options})
         self._prologue = prologue
         self._has_gtids = filters.include_gtids is not None or filters.exclude_gtids is not None
         self._needs_gtid = needs_gtid or self._has_gtids
