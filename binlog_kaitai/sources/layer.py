@@ -13,13 +13,26 @@ from binlog_kaitai.errors import BinlogError, DamagedError
 LEAST_CHUNK, MOST_CHUNK = 64 << 10, 1 << 20
 
 
-class Layer(io.RawIOBase):
-    """The base class of such streams; subclasses produce chunks and know the size.
+class _Above(io.RawIOBase):
+    """A stream above another, `raw`, which is closed with this one."""
 
-    Parameters
-    ----------
-    raw
-        The stream below, which is closed with this one.
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._raw.seekable()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class Layer(_Above):
+    """The base class of such streams; subclasses produce chunks and know the size.
 
     Attributes
     ----------
@@ -30,7 +43,7 @@ class Layer(io.RawIOBase):
     file_header = b""
 
     def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
+        super().__init__(raw)
         self._at = 0
         self._start = 0
         self._chunk = memoryview(b"")
@@ -39,12 +52,6 @@ class Layer(io.RawIOBase):
     def never_waits(self) -> bool:
         """Whether reading never waits for a writer."""
         return is_regular_file(self._raw)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return self._raw.seekable()
 
     def tell(self) -> int:
         return self._at
@@ -93,11 +100,6 @@ class Layer(io.RawIOBase):
         """Where the log continues after damage that an error reported at this position; None if unknown."""
         return None
 
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
-
     def _has_next(self) -> bool:
         """Load the chunk with the byte at the current position; False at the end."""
         if not self._start <= self._at < self._start + len(self._chunk):
@@ -112,18 +114,12 @@ class Layer(io.RawIOBase):
         raise NotImplementedError
 
 
-class Refused(io.RawIOBase):
+class Refused(_Above):
     """A stream whose reads raise an error; `file_header` as in :class:`Layer`."""
 
     def __init__(self, raw: BinaryIO, error: BinlogError, file_header: bytes = b"") -> None:
-        self._raw, self._error = raw, error
-        self.file_header = file_header
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return self._raw.seekable()
+        super().__init__(raw)
+        self._error, self.file_header = error, file_header
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         # Readers seek to the start before they read.
@@ -137,20 +133,16 @@ class Refused(io.RawIOBase):
     def readinto(self, room: Any) -> int:
         raise self._error
 
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
 
-
-class Preceded(io.RawIOBase):
+class Preceded(_Above):
     """A stream that is not seekable, preceded by bytes already read from it."""
 
     def __init__(self, start: bytes, raw: BinaryIO) -> None:
-        self._begin, self._raw = start, raw
+        super().__init__(raw)
+        self._begin = start
 
-    def readable(self) -> bool:
-        return True
+    def seekable(self) -> bool:
+        return False
 
     def read(self, size: int | None = -1) -> bytes:
         start = self._begin
@@ -167,11 +159,6 @@ class Preceded(io.RawIOBase):
         data = self.read(len(view)) or b""
         view[: len(data)] = data
         return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
 
 
 def after_damage(stream: Any, position: int) -> int | None:

@@ -8,9 +8,8 @@ from typing import Any
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.lines import json_text
 from binlog_kaitai.columns.transactions.batches import transaction_batches
-from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
-from binlog_kaitai.columns.transactions.watcher import Watcher
+from binlog_kaitai.columns.transactions.watcher import Progress
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.reader.ends import End
@@ -53,7 +52,7 @@ def write_transactions(
     BinlogError
         After the lines of all transactions before the damage; with `sort`, without any lines.
     """
-    watcher = _Watcher(progress, [] if ends is None else ends)
+    watcher = Progress(progress, ends)
     definitions = SeriesDefinitions(ddl)
     batches = transaction_batches(
         resolve(source), filters or Filters(), watcher=watcher, definitions=definitions
@@ -63,20 +62,6 @@ def write_transactions(
         return
     for batch in _sorted(batches, sort, limit).to_batches(max_chunksize=_ROOM):
         yield _lines(batch)
-
-
-class _Watcher(Watcher):
-    def __init__(self, progress: Callable[[Source, int], object], ends: list[End]) -> None:
-        self._progress, self._ends = progress, ends
-
-    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
-        self._source = source
-
-    def see(self, page: Page) -> None:
-        self._progress(self._source, int(page.block.end_positions[-1]))
-
-    def end(self, end: End) -> None:
-        self._ends.append(end)
 
 
 def _first(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[bytes]:

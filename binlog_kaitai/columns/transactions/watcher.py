@@ -23,13 +23,16 @@ class Watcher:
 
 
 class Progress(Watcher):
-    """Reports the position after each page."""
+    """Reports the position after each page, and how each log ended."""
 
-    def __init__(self, progress: Callable[[Source, int], object]) -> None:
-        self._progress = progress
+    def __init__(self, progress: Callable[[Source, int], object], ends: list[End] | None = None) -> None:
+        self._progress, self._ends = progress, [] if ends is None else ends
 
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
         self._source = source
 
     def see(self, page: Page) -> None:
         self._progress(self._source, int(page.block.end_positions[-1]))
+
+    def end(self, end: End) -> None:
+        self._ends.append(end)
