@@ -290,10 +290,10 @@ def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> 
         raise GrammarError(reason_of(error)) from error
 
 
-def parse_packet(data: bytes, *, has_semi_sync: bool = False) -> StreamPacket:
+def parse_packet(data: bytes) -> StreamPacket:
     """Parse a message in a server's stream that is not an event: the end of the stream, or an error."""
     parameters = Format.of_version(4).parameters(0, None)
-    return parse_structure(partial(StreamPacket, has_semi_sync, *parameters), data)
+    return parse_structure(partial(StreamPacket, False, *parameters), data)
 
 
 #: Types of events that contain row images and therefore refer to a table map.

@@ -12,7 +12,6 @@ from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of
-from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
 
 
@@ -46,13 +45,10 @@ class BacklogMeter:
     ----------
     follower
         Lists the logs.
-    keys
-        Where to look for the keys of encrypted logs.
     """
 
-    def __init__(self, follower: Follower, keys: Keys | None = None) -> None:
+    def __init__(self, follower: Follower) -> None:
         self._follower = follower
-        self._keys = keys
         self._sizes: dict[str, int] = {}
         self._reached = Checkpoint("")
         self._gtids = GtidSet()
@@ -94,7 +90,7 @@ class BacklogMeter:
     def _read_newest(self, checkpoint: Checkpoint, path: str) -> None:
         """Read on in the newest log, at the checkpoint if that is later."""
         if self._reached.file != path or self._reached.position > self._size(path):
-            header = read_log_header(path, self._keys)
+            header = read_log_header(path)
             self._reached, self._gtids, self._newest = Checkpoint(path), GtidSet(), 0
             if header is None:
                 return
@@ -104,7 +100,7 @@ class BacklogMeter:
             self._reached = checkpoint
             self._gtids.update(GtidSet.parse(checkpoint.gtids))
         position, format_position = self._reached.position, self._reached.format_position
-        with reading(path), open_log(path, self._keys) as stream:
+        with reading(path), open_log(path) as stream:
             reader = read_from(stream, path, position, format_position)
             for block in reader:
                 for kind in block.counts:
@@ -120,7 +116,7 @@ class BacklogMeter:
         """The time of the first event after a checkpoint."""
         place = checkpoint
         for path in unread:
-            with suppress(BinlogError), reading(path), open_log(path, self._keys) as stream:
+            with suppress(BinlogError), reading(path), open_log(path) as stream:
                 for block in read_from(stream, path, place.position, place.format_position):
                     return int(block.header.numbers("timestamp")[0])
             place = Checkpoint("")

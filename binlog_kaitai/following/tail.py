@@ -31,9 +31,7 @@ class _Series(Follower):
         raise error
 
 
-def tail(
-    paths: Sequence[str], *, from_now: bool = False, ddl: str | None = None, pause: float = PAUSE
-) -> Iterator[Span]:
+def tail(paths: Sequence[str], *, from_now: bool = False, ddl: str | None = None) -> Iterator[Span]:
     """The parts of logs in order, existing ones, then new ones; ends only with an error.
 
     Parameters
@@ -59,7 +57,7 @@ def tail(
             until = feed.end(checkpoint.file, checkpoint.log_id)
             reached = follower.advance(checkpoint, max_bytes=_AT_ONCE, until=until)
             if reached == checkpoint:
-                time.sleep(pause)
+                time.sleep(PAUSE)
                 continue
             for span in follower.spans(checkpoint, reached):
                 yield replace(span, name=feed.name_of(span.path))
