@@ -7,7 +7,7 @@ event.
 
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.match import DefinitionMismatch
-from binlog_kaitai.ddl.model import Charset, ColumnDefinition, TableDefinition
 from binlog_kaitai.ddl.store import Session
+from binlog_kaitai.values.definition import Charset, ColumnDefinition, TableDefinition
 
 __all__ = ["Charset", "ColumnDefinition", "DefinitionMismatch", "Definitions", "Session", "TableDefinition"]

@@ -15,7 +15,7 @@ from binlog_kaitai.ddl.charset_options import finish, merge, read_charset
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.elements import is_column, read_column, read_key
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split
-from binlog_kaitai.ddl.model import Charset, ColumnDefinition, TableDefinition
+from binlog_kaitai.values.definition import Charset, ColumnDefinition, TableDefinition
 
 _AT_END = None
 _FIRST = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from binlog_kaitai.ddl.alter import Alteration, ContradictionError, with_period
 from binlog_kaitai.ddl.charset_options import finish, merge
 from binlog_kaitai.ddl.lexer import UnreadableError
-from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, TableDefinition
 from binlog_kaitai.ddl.query import columns_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
@@ -18,6 +17,7 @@ from binlog_kaitai.ddl.statements import (
     qualified,
 )
 from binlog_kaitai.ddl.store import Key, Session, Store
+from binlog_kaitai.values.definition import UNKNOWN_CHARSET, TableDefinition
 
 
 class Step:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.lexer import Cursor
-from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
 from binlog_kaitai.values.charsets import BINARY, charset_of, codec_table
+from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 
 def read_charset(cursor: Cursor) -> Charset:

@@ -11,7 +11,6 @@ from typing import Any
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.first_words import may_affect_tables
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError
-from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
@@ -27,6 +26,7 @@ from binlog_kaitai.ddl.statements import (
 )
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.values.definition import TableDefinition
 
 
 class Kind(StrEnum):

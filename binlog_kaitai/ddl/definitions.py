@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.first_words import may_matter, may_matter_bytes
 from binlog_kaitai.ddl.match import DefinitionMismatch, fitted
-from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.store import Key, Session, Store
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.values.definition import TableDefinition
 
 # The statement parser is imported on first use: most logs have no DDL that matters.
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from binlog_kaitai.ddl.charset_options import merge, read_charset
 from binlog_kaitai.ddl.column_types import BOOLEANS, SERIAL, SYNONYMS, sql_type
 from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, split
-from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
+from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 #: First words of elements other than columns; quoted when used as column names.
 _NO_COLUMN = frozenset(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent

@@ -11,9 +11,9 @@ from dataclasses import fields
 from typing import Any
 
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.model import Charset, ColumnDefinition, TableDefinition
 from binlog_kaitai.ddl.store import Store
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.values.definition import Charset, ColumnDefinition, TableDefinition
 
 
 def save(definitions: Definitions) -> str:

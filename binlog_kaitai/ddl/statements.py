@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from binlog_kaitai.ddl.charset_options import merge, read_charset
 from binlog_kaitai.ddl.elements import Key, is_column, read_column, read_key
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split, tokens_of
-from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
+from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 Name = tuple[str, ...]  # (table,) or (schema, table)
 

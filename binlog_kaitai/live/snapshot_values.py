@@ -16,9 +16,9 @@ from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl.match import decimal_digits
-from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 from binlog_kaitai.values.strings import enum_of, set_of
 from binlog_kaitai.values.temporal import ZeroDate

@@ -3,6 +3,7 @@
 types            the table of column types
 schema           the schema of a table, from its table map and its definition
 column_metadata  the metadata of each column in a table map
+definition       tables and columns as CREATE TABLE defines them
 charsets         character sets and collations
 numbers          integers, DECIMAL, FLOAT and DOUBLE as servers print them
 temporal         dates and times of all formats

@@ -10,12 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from binlog_kaitai.core.grammar import ColumnType, EventType, Format, TableMapEvent
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
 from binlog_kaitai.values.column_metadata import ColumnFacts, facts_of
+from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
 
 _T = TypeVar("_T")
 
@@ -28,36 +29,6 @@ _DIGITS = re.compile(r"\(([0-9])\)")
 #: Byte string types by SQL name. MariaDB logs a VECTOR as a VARBINARY.
 _BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b|vector\b", re.IGNORECASE)
 _MOST_DIGITS = 6
-
-
-class ColumnDefinition(Protocol):
-    """One column according to CREATE TABLE; None for anything it leaves open."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def type_name(self) -> str: ...
-    @property
-    def is_unsigned(self) -> bool | None: ...
-    @property
-    def charset(self) -> str | None: ...
-    @property
-    def members(self) -> tuple[str, ...] | None: ...
-    @property
-    def is_primary_key(self) -> bool | None: ...
-    @property
-    def is_visible(self) -> bool | None: ...
-    @property
-    def is_generated(self) -> bool | None: ...
-    @property
-    def is_row_period(self) -> bool | None: ...
-
-
-class TableDefinition(Protocol):
-    """One table according to DDL; columns in table order."""
-
-    @property
-    def columns(self) -> Sequence[ColumnDefinition]: ...
 
 
 class NameSource(Enum):

@@ -136,7 +136,8 @@ class Store:
 
     def _schema(self, event: Any) -> Schema:
         name = (event.table_map.schema_name, event.table_map.table_name)
-        return Schema.of(event.table_map, self.oracle.get(name), is_mariadb=is_mariadb(event.layout))
+        definition: Any = self.oracle.get(name)
+        return Schema.of(event.table_map, definition, is_mariadb=is_mariadb(event.layout))
 
     def _statement(self, schema: str, text: str) -> None:
         if found := _XA.match(text):

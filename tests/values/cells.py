@@ -27,8 +27,12 @@ class Defined:
 
 
 @dataclass(frozen=True)
-class Definition:
+class _Definition:
     columns: tuple[Defined, ...]
+
+
+#: All that a schema needs of a `TableDefinition`.
+Definition: Any = _Definition
 
 
 class Cell:

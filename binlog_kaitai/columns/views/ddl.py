@@ -18,12 +18,12 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
 from binlog_kaitai.ddl.first_words import may_affect_tables
-from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.queries import text_of
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
+from binlog_kaitai.values.definition import TableDefinition
 
 _COLUMNS = pa.list_(
     pa.struct(

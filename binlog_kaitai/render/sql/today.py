@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
 from binlog_kaitai.values.schema import Column, Schema
 
 
