@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BlockReader
@@ -18,29 +18,7 @@ from binlog_kaitai.reader.ends import End, classify_end
 from binlog_kaitai.sources.source import Part, Source
 
 
-class Blocks(Protocol):
-    """Blocks of one log, in order.
-
-    Attributes
-    ----------
-    context : Context
-        The state after the events read so far.
-    position : int
-        Offset of the next event.
-    """
-
-    context: Context
-
-    @property
-    def position(self) -> int: ...
-
-    def __iter__(self) -> Iterator[Block]: ...
-
-    def end(self) -> End | None:
-        """Set after iteration: how the log ended; None if its end was not reached."""
-
-
-def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> Blocks:
+def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader | PartReader:
     """Blocks of a source, from a stream at its first byte; for a part, the stream must be seekable.
 
     The options are those of :class:`BlockReader`.
