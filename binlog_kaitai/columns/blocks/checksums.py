@@ -75,7 +75,8 @@ def _ok_in_runs(data: Bytes, starts: Ints, ends: Ints) -> Any:
     limits, crc32s = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
     count = crc32s_of_runs.run(_moved(), starts, ends, limits, crc32s)
     are_ok = np.ones(len(starts), dtype=np.bool_)
-    for (begin, end), expected in zip(pairwise(limits[: count + 1].tolist()), crc32s.tolist(), strict=False):
+    runs = pairwise(limits[: count + 1].tolist())
+    for (begin, end), expected in zip(runs, crc32s[:count].tolist(), strict=True):
         if crc32_in_pieces(data, int(starts[begin]), int(ends[end - 1])) != expected:
             are_ok[begin:end] = _each_ok(data, starts[begin:end], ends[begin:end])
     return are_ok

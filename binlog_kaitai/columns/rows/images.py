@@ -34,6 +34,9 @@ _MOST_RATIO = 1032
 #: Maximum number of rows and of values per batch.
 MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 
+#: Unused elements between columns of offsets, so that a row's are not a power of two apart, for the cache.
+_APART = 8
+
 #: Size of rows per batch, in bytes, for very large events.
 _MAX_BYTES = 32 << 20
 
@@ -380,7 +383,7 @@ def _walk(
     # A row has at least one byte.
     room = max(min(max_rows, _MAX_VALUES // max(width, 1), work + len(events)), 2)
     while True:
-        starts = np.empty((width, room), dtype=np.int64)
+        starts = np.empty((width, room + _APART), dtype=np.int64)
         found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
         programs = joined.numbers, joined.which, joined.partials, joined.limits, columns, sizes, prefixes
         count = find(data, begins, ends, events, *programs, state, starts, *found)
