@@ -43,6 +43,8 @@ class RowNumbers:
     def first(self, images: Images) -> Any:
         """The number of the first row of each rows event of the block, int64."""
         block, rows = images.block, images.rows
+        if block.holders is None:
+            return np.zeros(len(rows), dtype=np.int64)
         positions = block.positions[rows]
         is_inside = block.end_positions[rows] - positions != block.sizes[rows]
         if not is_inside.any():

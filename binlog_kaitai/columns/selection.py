@@ -67,7 +67,7 @@ class Selection:
         if filters.event_types:
             takes = np.array([type_name(kind) in filters.event_types for kind in range(256)])
             wanted &= takes[block.types]
-        if filters.include_gtids is not None or filters.exclude_gtids is not None:
+        if filters.has_gtids:
             assert gtids is not None
             wanted &= self._by_gtid(gtids, pool)
         return wanted

@@ -133,6 +133,11 @@ class Filters:
         unset: tuple[Any, ...] = (None, frozenset(), NO_TABLES)
         return any(getattr(self, field.name) not in unset for field in fields(self))
 
+    @property
+    def has_gtids(self) -> bool:
+        """Whether transactions are chosen by GTID."""
+        return self.include_gtids is not None or self.exclude_gtids is not None
+
     def takes_gtid(self, gtid: str | None) -> bool:
         """Whether events of this transaction match (None: events outside transactions)."""
         if self.include_gtids is not None and (gtid is None or gtid not in self.include_gtids):

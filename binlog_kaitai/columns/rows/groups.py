@@ -32,7 +32,7 @@ def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Any:
     if count <= _FEW:
         return _group_by_bytes(data, starts, ends)
     length = int(lengths[0])
-    if (lengths == length).all() and are_same.run(data, starts, length):
+    if (lengths == length).all() and (not length or are_same.run(data, starts, length)):
         return np.zeros(count, dtype=np.int64)
     hashes = np.empty(count, dtype=np.uint64)
     hash_ranges.run(data, starts, ends, hashes)

@@ -26,7 +26,7 @@ from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Markers
+from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, Gtids, Markers
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
@@ -44,8 +44,8 @@ class RowsPage:
     ----------
     chosen : int64 array
         Numbers of the events in `images`, in log order.
-    gtids : Column
-        GTID of each event of the block, as JSON text in `pool`.
+    gtids_in_force : Gtids
+        The GTIDs of the block, as JSON text in `pool`.
     commit_times : int64 array
         For each event of the block.
     first_numbers : int64 array
@@ -65,7 +65,7 @@ class RowsPage:
     images: Images
     chosen: NDArray[np.int64]
     pool: Pool
-    gtids: Column
+    gtids_in_force: Gtids
     commit_times: NDArray[np.int64]
     first_numbers: NDArray[np.int64]
     wanted: NDArray[np.bool_]
@@ -77,6 +77,11 @@ class RowsPage:
     def headers(self) -> Gathered:
         """Columns of the headers of the events of `images`."""
         return self.block.header_of(self.images.rows)
+
+    @cached_property
+    def gtids(self) -> Column:
+        """GTID of each event of the block."""
+        return self.gtids_in_force.column()
 
     def event(self, index: int) -> Event:
         """An event of `images` as the event reader returns it."""
@@ -190,7 +195,8 @@ class RowsPages(LogPages[RowsPage]):
             for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
                 failures[row] = checksums.error_at(block, row)
         markers = Markers.of(block)
-        column = state.gtids.column(block, pool, failures.setdefault, markers)
+        gtids = state.gtids.find(block, pool, failures.setdefault, markers)
+        column = gtids.column() if self._filters.has_gtids else None
         times = state.commits.column(block, markers)
         images = Images(block, state.tables)
         for row, error in state.tables.failures:
@@ -205,7 +211,7 @@ class RowsPages(LogPages[RowsPage]):
             chosen = self._by_name(images, chosen)
         origins = state.origins.columns(block, pool)
         page = RowsPage(
-            block, images, chosen, pool, column, times, first_numbers, wanted, limit, origins, self._era
+            block, images, chosen, pool, gtids, times, first_numbers, wanted, limit, origins, self._era
         )
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)

@@ -52,11 +52,15 @@ def sequences(eras: Any, file: str, positions: Any, limits: Any, numbers: Any, i
     is_given : bool array
         Whether the image adds a row.
     """
-    out = np.empty(len(numbers) * (4 * _ROOM + 1) + _AFTER, dtype=np.uint8)
+    log = log_number(file)
+    # As long as the longest text, so that there is little to spare, and nothing to copy.
+    longest = [max(int(one.max(initial=0)), 0) for one in (eras, positions, numbers)]
+    length = sum(len(str(number)) + 2 for number in (log, *longest)) + 1
+    out = np.empty(len(numbers) * length + 4 * _ROOM + 1 + _AFTER, dtype=np.uint8)
     offsets = np.zeros(len(numbers) + 1, dtype=np.int32)
     arrays = [np.ascontiguousarray(one, dtype=np.int64) for one in (positions, limits, numbers)]
-    put_sequences.run(eras, log_number(file), *arrays, is_given, out, offsets)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out[: offsets[-1]].copy())]
+    put_sequences.run(eras, log, *arrays, is_given, out, offsets)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out).slice(0, int(offsets[-1]))]
     return pa.Array.from_buffers(pa.string(), len(numbers), buffers, 0)
 
 
@@ -64,7 +68,7 @@ def sequences(eras: Any, file: str, positions: Any, limits: Any, numbers: Any, i
 def put_sequences(
     eras: Any, log: Any, positions: Any, limits: Any, numbers: Any, is_given: Any, out: Any, offsets: Any
 ) -> None:
-    """Write the texts consecutively; `out` has the size computed by `sequences`."""
+    """Write the texts consecutively; stops where `out` may have too little room for the next one."""
     at = 0
     offsets[0] = 0
     begin, common, era = 0, 0, np.int64(-1)  # text of the last run, and its part shared by the era

@@ -70,7 +70,7 @@ class Prepared:
             Returns the GTID of an event.
         """
         gtids = [block.rows_of(kind) for kind in GTID_TYPES.intersection(block.counts)]
-        begins = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *gtids]))
+        begins = gtids[0] if len(gtids) == 1 else np.sort(np.concatenate([chosen[:0], *gtids]))
         if EventType.xa_prepare_log_event in block.counts or self._prepared:
             for row, xid, verb in sorted(self._statements(block, limit)):
                 if verb == b"PREPARE":

@@ -39,7 +39,7 @@ class Choice:
             takes &= batch.column("has_type").to_numpy(zero_copy_only=False)
         if filters.databases or filters.tables:
             takes &= self._takes_names(batch)
-        if filters.include_gtids is not None or filters.exclude_gtids is not None:
+        if filters.has_gtids:
             rows = np.flatnonzero(takes)
             gtids = batch.column("gtid").take(pa.array(rows)).to_pylist()
             takes[rows] = [filters.takes_gtid(gtid) for gtid in gtids]

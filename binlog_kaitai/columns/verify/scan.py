@@ -134,7 +134,7 @@ class _Scan:
             for one in in_order(_items(found), _checked, self._threads, _size, BLOCK_SIZE):
                 if isinstance(one, Block):
                     self._take(one)
-                    self._progress(int(one.end_positions[-1]))
+                    self._progress(int(one.positions[-1] + one.sizes[-1]))
                 elif not one.is_last:
                     self._note_gap(one.start, one.stop, one.error)
                 elif found.end is None or found.end.kind is EndKind.TRUNCATED:

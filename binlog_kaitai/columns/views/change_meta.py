@@ -100,9 +100,10 @@ def named(codes: Array, texts: pa.Array) -> Any:
 
 def _gtids(page: RowsPage, events: Ints) -> tuple[Any, Any]:
     """The distinct GTIDs of some events, in log order, and the index of each event's GTID, or -1."""
-    first, second, pool = page.gtids.first[events], page.gtids.second[events], page.pool
-    starts = -first - 1
-    is_gtid = (starts != pool.null[0]) | (second != pool.null[1])
-    is_new = (np.diff(first, prepend=0) != 0) & is_gtid
-    codes = np.where(is_gtid, np.cumsum(is_new) - 1, -1).astype(np.int32)
-    return codes, gtid_texts(first, second, np.flatnonzero(is_new), pool)
+    first, second, which = page.gtids_in_force
+    which = which.take(events)
+    is_new = np.diff(which, prepend=-1) != 0
+    distinct = which[is_new]
+    is_gtid = first.take(distinct) != -page.pool.null[0] - 1
+    codes = np.where(is_gtid, np.cumsum(is_gtid) - 1, -1).astype(np.int32)
+    return codes.take(np.cumsum(is_new) - 1), gtid_texts(first, second, distinct[is_gtid], page.pool)
