@@ -8,7 +8,8 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.rows.tables import Closings, in_force, last_of_each, newest_before
+from binlog_kaitai.columns.rows.closings import Closings
+from binlog_kaitai.columns.rows.tables import in_force, last_of_each, newest_before
 from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import EventType, TableMapEvent
 from binlog_kaitai.reader.reader import Event
@@ -52,7 +53,7 @@ class TableMaps:
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
         self._matches: dict[int, Any] = {}
         self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
-        self._closed = self._closings.count(block)
+        _, self._closed = self._closings.count(block)
         #: The names in the table maps of this block that can be decoded.
         self._own: list[Column] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables, xa
+from binlog_kaitai.columns.rows.closings import closings_in
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed import changed_tables
 from binlog_kaitai.ddl.definition_changes import new_name_in, renamed_in
@@ -152,7 +153,7 @@ def _texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
 
 def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
     rows = block.rows_of(EventType.query_event)
-    rows = rows[~tables.frames_transaction(block, rows)]
+    rows = rows[~closings_in(block)[0][rows]]
     if not len(rows):
         return
     body = block.gather(EventType.query_event, rows)

@@ -12,7 +12,7 @@ import pytest
 from binlog_kaitai.columns import fixed_fields
 from binlog_kaitai.columns.blocks import bodies, frame_kernels
 from binlog_kaitai.columns.kernel import byte_kernels, text_kernels
-from binlog_kaitai.columns.rows import tables, walk
+from binlog_kaitai.columns.rows import closings, tables
 from binlog_kaitai.columns.transactions import marker_kernels
 
 NOTHING = np.zeros(256, dtype=np.bool_)
@@ -156,12 +156,21 @@ def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     assert getattr(tables.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
-def test_offsets_after_words(mode: str) -> None:
-    bytes_ = np.frombuffer(b"a\0BEGIN\0BEGIN", dtype=np.uint8)
-    found = np.array([True, False, False, False, False, False])
-    words = np.frombuffer(b"\0BEGIN", dtype=np.uint8)
-    getattr(walk.ends_with, mode)(bytes_, np.array([3, 7, 13, 5, 14, 12]), words, found)
-    assert found.tolist() == [True, True, True, False, False, False]
+def test_begin_and_commit_close_tables(mode: str) -> None:
+    data = np.frombuffer(b"a\0BEGINb\0COMMIT\0BEGIN!BEGIN\0BEGINcrcsxid", dtype=np.uint8)
+    sizes = np.array([7, 8, 7, 5, 10, 3])
+    starts = np.cumsum(sizes) - sizes
+    checksums = np.array([0, 0, 0, 0, byte_kernels.OK, byte_kernels.OK], dtype=np.uint8)
+    types, roles = np.array([2, 2, 2, 2, 2, 1], dtype=np.uint8), np.arange(3, dtype=np.uint8)
+    frames, closed = np.empty(6, dtype=np.bool_), np.empty(6, dtype=np.int64)
+    words, limits = closings.WORDS, closings.LIMITS
+    events = starts, sizes, checksums, types
+    getattr(closings.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    assert frames.tolist() == [True, True, False, False, True, False]
+    assert closed.tolist() == [1, 2, 2, 2, 3, 4]
+    sizes[0], starts[1] = 100, -1  # outside of the data
+    getattr(closings.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    assert frames.tolist() == [False, False, False, False, True, False]
 
 
 def test_the_last_marker_of_each_event(mode: str) -> None:

@@ -63,6 +63,9 @@ _TABLE = {
         "same_ranges": "u1[] i8[] i8[] i8[] b1[]*",
         "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
     },
+    "binlog_kaitai.columns.rows.closings": {
+        "count_closings": "u1[] i8[] i8[] u1[] u1[] u1[] i8 u1[] i8[] b1[]* i8[]*",
+    },
     "binlog_kaitai.columns.rows.counting": {
         "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",
     },
@@ -94,7 +97,6 @@ _TABLE = {
         "match_near": "i8[] i8[] i8[] i8[] i8[]*",
     },
     "binlog_kaitai.columns.rows.walk": {
-        "ends_with": "u1[] i8[] u1[] b1[]*",
         "find_runs": "i8[] i8[]*",
         "locate": (
             "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]* i8[,]* i8[]* i8[]* u1[]* i8[]*"

@@ -15,8 +15,8 @@ from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import NONE, read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.rows.closings import LIMITS, WORDS, ends_with
 from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.core.context import CLOSING_STATEMENTS
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
@@ -32,10 +32,6 @@ _ROLES: dict[int, int] = {
     EventType.transaction_payload_event: _MAY_DEFINE,
     EventType.partial_row_data_event: _PIECE,
 }
-
-#: Statements that define nothing, and the offsets between them.
-_WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
-_LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
 
 #: Number of distinct table maps that are compared with the next one.
 _RECENT = 16
@@ -79,7 +75,7 @@ def _defining(block: Block) -> Block:
     roles, content = _roles(block.layout)
     frames = block.starts, block.sizes, block.checksums, block.codes, roles
     content += block.header_length
-    count = find_defining.run(block.data, *frames, content, CHECKSUM_SIZE, _WORDS, _LIMITS, recent, events)
+    count = find_defining.run(block.data, *frames, content, CHECKSUM_SIZE, WORDS, LIMITS, recent, events)
     return block if count < 0 else block.chosen(events[:count])
 
 
@@ -162,13 +158,7 @@ def find_defining(
                 recent[known % recent.shape[0]] = event
                 known += 1
         elif role == _STATEMENT and is_new:
-            for word in range(limits.shape[0] - 1):
-                length = limits[word + 1] - limits[word]
-                step = length if end - length < start else 0
-                while step < length and data[end - length + step] == words[limits[word] + step]:
-                    step += 1
-                    if step == length:
-                        is_new = False
+            is_new = not ends_with(data, start, end, words, limits)
         else:
             is_new = True
         if is_new:

@@ -17,10 +17,10 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.rows.closings import Closings, closings_in
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, widths_of
-from binlog_kaitai.core.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
+from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import ColumnType, EventType, TableMapEvent
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.first_words import may_matter_bytes
@@ -39,9 +39,6 @@ _BEGINNING = 1 << 10
 
 #: Number of table maps before a rows event to compare directly; usually the last one matches.
 _NEAR = 4
-
-#: Event types after which earlier table maps no longer apply.
-_CLOSES = np.isin(np.arange(256), list(TABLES_CLOSE))
 
 #: Results: no table map, and none among those compared.
 _NONE, _FAR = -1, -2
@@ -112,12 +109,11 @@ class Tables:
         The distinct tables or errors, and for each event the number of its table, -1 for none.
         """
         self.failures = []
-        framing = framing_statements(block)
-        closed = self._closings.count(block, framing)
+        frames, closed = self._closings.count(block)
         if block.is_special:
             self._known.clear()
             return [], np.full(len(rows), -1, dtype=np.int64)
-        maps, own_ids, made, which = self._read_maps(block, framing)
+        maps, own_ids, made, which = self._read_maps(block, frames)
         earlier = list(self._known)
         # Table maps of earlier blocks sort before the first event of this block.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
@@ -143,10 +139,10 @@ class Tables:
         while len(self._known) > MAX_TABLE_MAPS:
             del self._known[next(iter(self._known))]
 
-    def _read_maps(self, block: Block, framing: Any) -> tuple[Any, Any, list[Table | BinlogError], Any]:
+    def _read_maps(self, block: Block, frames: Any) -> tuple[Any, Any, list[Table | BinlogError], Any]:
         """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
         rows = block.rows_of(EventType.table_map_event)
-        statements = statements_in(block, framing=framing)
+        statements = statements_in(block, frames=frames)
         if not len(rows):
             for row in statements:
                 self._observe(block, row)
@@ -212,35 +208,6 @@ def located_error(error: BinlogError, event: Event) -> BinlogError:
     return event.locate(type(error)(error.reason, field=error.field))
 
 
-class Closings:
-    """Finds where tables are closed, in one block of a file after another."""
-
-    def __init__(self) -> None:
-        self._is_after_payload = False
-
-    def count(self, block: Block, framing: Any = None) -> Any:
-        """How often tables were closed in a block, up to each of its events, int64.
-
-        Parameters
-        ----------
-        framing
-            What `framing_statements` returns, if that is known.
-        """
-        framing = framing_statements(block) if framing is None else framing
-        closes = _CLOSES[block.types]
-        closes[block.rows_of(EventType.query_event)[framing]] = True
-        if self._is_after_payload or EventType.transaction_payload_event in block.counts:
-            self._close_after_payloads(block, closes)
-        return np.cumsum(closes)
-
-    def _close_after_payloads(self, block: Block, closes: Any) -> None:
-        """Close the tables of each payload at the event that follows the payload in the log itself."""
-        is_of_log = np.ones(len(block), dtype=np.bool_) if block.holders is None else block.holders < 0
-        opens = block.types[is_of_log] == EventType.transaction_payload_event
-        closes[is_of_log] |= np.append(self._is_after_payload, opens[:-1])[: len(opens)]
-        self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
-
-
 def in_force(found: Any, offsets: Any, rows: Any, closed: Any) -> Any:
     """The table maps of rows events; -1 where tables were closed in between."""
     at = offsets[found] if len(offsets) else found
@@ -248,18 +215,16 @@ def in_force(found: Any, offsets: Any, rows: Any, closed: Any) -> Any:
     return np.where(closed[rows] == since, found, -1)
 
 
-def framing_statements(block: Block) -> Any:
-    """Which QUERY_EVENTs of a block are just BEGIN or COMMIT, as a bool array."""
-    return frames_transaction(block, block.rows_of(EventType.query_event))
-
-
 def statements_in(
-    block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, framing: Any = None
+    block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, frames: Any = None
 ) -> list[int]:
-    """Events whose statements may change a definition, according to their first bytes."""
+    """Events whose statements may change a definition, according to their first bytes.
+
+    `frames` flags the events that are just BEGIN or COMMIT, if that is known.
+    """
     found = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.rows_of(EventType.query_event)
-    rows = rows[~(framing_statements(block) if framing is None else framing)]
+    rows = rows[~(closings_in(block)[0] if frames is None else frames)[rows]]
     if len(rows):
         body = block.gather(EventType.query_event, rows)
         starts, lengths = body.ranges("query")
@@ -278,18 +243,6 @@ def statement_body(block: Block, row: int) -> Any:
         return block.event(row).body
     except BinlogError as error:
         return error
-
-
-def frames_transaction(block: Block, rows: Any) -> Any:
-    """Which of the given statements are just BEGIN or COMMIT, the most frequent ones.
-
-    A statement is the last field of its event, after the zero byte that terminates the schema name.
-    """
-    ends = block.body_ends(rows)
-    found = np.zeros(len(rows), dtype=np.bool_)
-    for words in CLOSING_STATEMENTS:
-        ends_with.run(block.data, ends, np.frombuffer(words, dtype=np.uint8), found)
-    return found
 
 
 def last_of_each(ids: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
+from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     has_partial_bits,
@@ -190,16 +190,3 @@ def find_runs(numbers: Ints, limits: Ints) -> int:
             count += 1
     limits[count] = numbers.shape[0]
     return count
-
-
-@kernel
-def ends_with(data: Bytes, ends: Ints, words: Bytes, out: Bools) -> None:
-    """Flag the offsets directly after the given bytes; other flags are kept."""
-    length = words.shape[0]
-    for index in range(ends.shape[0]):
-        begin = ends[index] - length
-        step = length if begin < 0 or ends[index] > data.shape[0] else 0
-        while step < length and data[begin + step] == words[step]:
-            step += 1
-            if step == length:
-                out[index] = True
