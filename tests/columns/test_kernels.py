@@ -114,11 +114,9 @@ def test_numbers_of_all_widths(mode: str, width: int, order: Any) -> None:
 
 def test_events_by_type(mode: str) -> None:
     types = np.array([3, 255, 0, 3, 3, 0], dtype=np.uint8)
-    counts = np.full(256, 9, dtype=np.int64)
-    order, ranks = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
-    getattr(byte_kernels.divide_by_type, mode)(types, counts, order, ranks)
+    counts, order = np.full(256, 9, dtype=np.int64), np.empty(6, dtype=np.int64)
+    getattr(byte_kernels.divide_by_type, mode)(types, counts, order)
     assert order.tolist() == [2, 5, 0, 3, 4, 1]
-    assert ranks.tolist() == [0, 0, 0, 1, 2, 1]
     assert counts.tolist() == np.bincount(types, minlength=256).tolist()
 
 
@@ -139,8 +137,8 @@ def test_bodies_type_by_type(mode: str) -> None:
     checksums = np.array(
         [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
     )
-    counts, (order, ranks) = np.empty(256, dtype=np.int64), np.empty((2, 4), dtype=np.int64)
-    getattr(byte_kernels.divide_by_type, mode)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order, ranks)
+    counts, order = np.empty(256, dtype=np.int64), np.empty(4, dtype=np.int64)
+    getattr(byte_kernels.divide_by_type, mode)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order)
     positions, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
     getattr(bodies.find_bodies, mode)(starts, sizes, checksums, order, 19, 4, positions, lengths)
     assert positions.tolist() == [49, 109, 19, 89]

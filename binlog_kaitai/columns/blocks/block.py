@@ -135,16 +135,19 @@ class Block:
         return {kind: int(counts[kind]) for kind in np.flatnonzero(counts).tolist()}
 
     @cached_property
-    def _by_type(self) -> tuple[Any, Any, Any, Any]:
+    def _by_type(self) -> tuple[Any, Any, Any]:
         """The result of `divide_by_type`, and the end of each type's range in the list of all events."""
-        counts, order, ranks = (np.empty(size, dtype=np.int64) for size in (256, len(self), len(self)))
-        divide_by_type.run(self.types, counts, order, ranks)
-        return counts, order, ranks, np.cumsum(counts)
+        counts, order = (np.empty(size, dtype=np.int64) for size in (256, len(self)))
+        divide_by_type.run(self.types, counts, order)
+        return counts, order, np.cumsum(counts)
 
-    @property
+    @cached_property
     def ranks(self) -> Any:
         """For each event, the number of preceding events of its type, int64: its index in `rows_of`."""
-        return self._by_type[2]
+        counts, order, ends = self._by_type
+        ranks = np.empty(len(self), dtype=np.int64)
+        ranks[order] = np.arange(len(self)) - np.repeat(ends - counts, counts)
+        return ranks
 
     @property
     def kinds(self) -> list[int]:
@@ -153,7 +156,7 @@ class Block:
 
     def rows_of(self, kind: int) -> Any:
         """Numbers of the events of a type, int64, in block order."""
-        counts, order, _, ends = self._by_type
+        counts, order, ends = self._by_type
         return order[ends[kind] - counts[kind] : ends[kind]]
 
     def body(self, kind: int) -> Gathered:
@@ -183,7 +186,7 @@ class Block:
 
     def _all_body_ranges(self, kind: int) -> tuple[Any, Any]:
         """Start offsets in `data` and lengths of the bodies of all events of a type, int64."""
-        counts, _, _, ends = self._by_type
+        counts, _, ends = self._by_type
         offsets, lengths = self._body_ranges_by_type
         own = slice(ends[kind] - counts[kind], ends[kind])
         return offsets[own], lengths[own]

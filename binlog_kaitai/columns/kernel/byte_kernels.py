@@ -149,22 +149,19 @@ def put_u4(data: Bytes, offsets: Ints, numbers: Array) -> None:
 
 
 @kernel
-def divide_by_type(types: Bytes, counts: Ints, order: Ints, ranks: Ints) -> None:
+def divide_by_type(types: Bytes, counts: Ints, order: Ints) -> None:
     """Divide events by their type.
 
     Parameters
     ----------
     types : uint8 array
         Type of each event.
-    counts, order, ranks : int64 arrays
-        Output: number of events of each type (256 entries); event numbers grouped by type; and for each
-        event, the number of preceding events of its type.
+    counts, order : int64 arrays
+        Output: number of events of each type (256 entries), and event numbers grouped by type.
     """
     counts[:] = 0
     for event in range(types.shape[0]):
-        kind = types[event]
-        ranks[event] = counts[kind]
-        counts[kind] += 1
+        counts[types[np.uint64(event)]] += 1
     # During the loop, `counts` holds the next output index of each type.
     at = 0
     for kind in range(256):
@@ -172,8 +169,8 @@ def divide_by_type(types: Bytes, counts: Ints, order: Ints, ranks: Ints) -> None
         counts[kind] = at
         at += count
     for event in range(types.shape[0]):
-        kind = types[event]
-        order[counts[kind]] = event
+        kind = types[np.uint64(event)]
+        order[np.uint64(counts[kind])] = event
         counts[kind] += 1
     for kind in range(255, 0, -1):
         counts[kind] -= counts[kind - 1]

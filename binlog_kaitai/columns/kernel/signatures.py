@@ -54,7 +54,7 @@ _TABLE = {
     "binlog_kaitai.columns.kernel.byte_kernels": {
         "are_same": "u1[] i8[] i8",
         "copy_ranges": "u1[] i8[] i8[] i8[] u1[]*",
-        "divide_by_type": "u1[] i8[]* i8[]* i8[]*",
+        "divide_by_type": "u1[] i8[]* i8[]*",
         "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
         "hash_ranges": "u1[] i8[] i8[] u8[]*",
         "lengths_to_zero": "u1[] i8[] i8[] i8[]*",
