@@ -153,18 +153,17 @@ class BlockReader:
                 yield from prefetch(blocks)
 
     def _blocks(self) -> Iterator[Block]:
-        found: list[Frames] = []
+        room, count = room_for(self._max_events), 0
         while True:
-            frames, why = self._find(self._max_events - sum(len(part.starts) for part in found))
-            if len(frames.starts):
-                found.append(frames)
+            found, why = self._find(room.part(count, self._max_events))
+            count += found
             if why == MORE and self._read_on():
                 continue
-            if found:
+            if count:
                 is_full = why == FULL or (why == MORE and self._end == self._buffer.size)
-                block = self._block(found, ends_at_gtid=self._ends_at_gtids and is_full)
+                block = self._block(room.part(0, count), ends_at_gtid=self._ends_at_gtids and is_full)
                 yield block
-                found = []
+                room, count = room_for(self._max_events), 0
                 if block.is_before_gtid and why == MORE:
                     self._make_room()
             elif why == SPECIAL:
@@ -177,7 +176,7 @@ class BlockReader:
                 self._leave_to_framer(is_at_end=why != IMPOSSIBLE)
                 return
 
-    def _find(self, room: int) -> tuple[Frames, int]:
+    def _find(self, room: Frames) -> tuple[int, int]:
         self._steps += 1
         frames, self._scanned, why = find_events(
             self._buffer,
@@ -189,10 +188,9 @@ class BlockReader:
             max_event_size=self._max_event_size,
             leaves_checks=self._leaves_checks > 0 and self._steps % self._leaves_checks == 0,
         )
-        return frames, why
+        return len(frames.starts), why
 
-    def _block(self, found: list[Frames], *, ends_at_gtid: bool) -> Block:
-        frames = Frames(*(np.concatenate(values) for values in zip(*found, strict=True)))
+    def _block(self, frames: Frames, *, ends_at_gtid: bool) -> Block:
         last = self._last_gtid(frames) if ends_at_gtid else 0
         if last:
             self._scanned, frames = int(frames.starts[last]), frames.part(0, last)
@@ -217,7 +215,7 @@ class BlockReader:
         self.context.check_readable()
         layout = self.context.layout
         nothing = np.zeros(256, dtype=np.bool_)
-        frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=1)
+        frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=room_for(1))
         position = self.position - self._at
         block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
         block.pieces = self.context.pieces
@@ -301,6 +299,12 @@ class BlockReader:
         self.tail = framer.tail
 
 
+def room_for(count: int) -> Frames:
+    """Arrays for some events, with undefined values."""
+    kinds = np.int64, np.int64, np.uint8, np.uint8
+    return Frames(*(np.empty(count, dtype=kind) for kind in kinds))
+
+
 def find_events(
     data: Any,
     at: int,
@@ -308,19 +312,20 @@ def find_events(
     layout: Format,
     special: Any,
     *,
-    room: int,
+    room: Frames,
     max_event_size: int = 1 << 32,
     leaves_checks: bool = False,
 ) -> tuple[Frames, int, int]:
-    """The events in `data[at:end]`, the offset after them, and why framing stopped: see `frame_kernels`."""
+    """The events in `data[at:end]`, the offset after them, and why framing stopped: see `frame_kernels`.
+
+    The events are written to `room`, which limits their number.
+    """
     length = header_length(layout.binlog_version)
-    room = min(room, (end - at) // length + 1)
-    starts, sizes, codes = (np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8))
     count, after, why = frame.run(
-        data, at, end, length, *_header_offsets(), special, max_event_size, starts, sizes, codes
+        data, at, end, length, *_header_offsets(), special, max_event_size, *room[:3]
     )
-    state = PENDING if layout.is_checksummed else NONE
-    found = Frames(starts[:count], sizes[:count], codes[:count], np.full(count, state, dtype=np.uint8))
+    found = room.part(0, count)
+    found.checksums[:] = PENDING if layout.is_checksummed else NONE
     if not leaves_checks:
         checksums.settle(data, found)
     return found, int(after), why
@@ -345,7 +350,8 @@ def frame_all(name: str, data: Any, layout: Format) -> Block | None:
     """
     array = data if isinstance(data, np.ndarray) else np.frombuffer(bytearray(data), dtype=np.uint8)
     special = _special_types(layout, everything=False)
-    frames, end, _ = find_events(array, 0, len(array), layout, special, room=len(array))
+    room = room_for(len(array) // header_length(layout.binlog_version) + 1)
+    frames, end, _ = find_events(array, 0, len(array), layout, special, room=room)
     return Block(name, array, 0, frames, layout) if end == len(array) else None
 
 
