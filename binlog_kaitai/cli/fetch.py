@@ -127,6 +127,8 @@ def _say_text(what: str, facts: dict[str, Any]) -> None:
             from binlog_kaitai.live.tear import PASSED
 
             say(PASSED.format(**facts), err=True)
+        case "failover":
+            say(f"continuing at {facts['server']}, from {facts['log']}, in {facts['folder']}", err=True)
         case "connected":
             say(f"{facts['server']}: from {facts['log']}, position {facts['position']}", err=True)
         case _:

@@ -60,6 +60,7 @@ class LogPages(Generic[_Page]):
         self.ends: list[End] = []
         self._threads = thread_count(threads, self.sources)
         self._filters = filters
+        self._has_gtids = filters.has_gtids or any(one.repeated for one in self.sources)
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._progress = progress
@@ -74,7 +75,8 @@ class LogPages(Generic[_Page]):
         for number, source in enumerate(self.sources):
             is_first, is_last = number == 0, number == len(self.sources) - 1
             is_part = source.part is not None
-            selection = Selection(self._filters, is_first=is_first, is_last=is_last, is_part=is_part)
+            filters = self._filters.without(source.repeated)
+            selection = Selection(filters, is_first=is_first, is_last=is_last, is_part=is_part)
             self._unmatched.begin(source, is_first=is_first, is_last=is_last)
             with reading(source.name), source.open() as stream:
                 yield from self._read(source, stream, selection)

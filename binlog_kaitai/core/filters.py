@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from numbers import Integral
 from typing import Any, Literal, TypedDict, get_args
@@ -137,6 +137,13 @@ class Filters:
     def has_gtids(self) -> bool:
         """Whether transactions are chosen by GTID."""
         return self.include_gtids is not None or self.exclude_gtids is not None
+
+    def without(self, gtids: GtidSet | None) -> Filters:
+        """These filters, which also exclude the transactions of a set."""
+        if gtids is None:
+            return self
+        excluded = gtids if self.exclude_gtids is None else self.exclude_gtids | gtids
+        return replace(self, exclude_gtids=excluded)
 
     def takes_gtid(self, gtid: str | None) -> bool:
         """Whether events of this transaction match (None: events outside transactions)."""

@@ -228,6 +228,19 @@ class GtidSet:
                     found.add_range(source, 1, number + 1)
         return found
 
+    def up_to_last(self) -> GtidSet:
+        """MariaDB: the set that a binlog state stands for, which is every GTID of each source up to its last.
+
+        Unlike a position, a state, such as GTID_LIST_EVENT or `gtid_binlog_state`, names every server of a
+        domain.
+        """
+        found = GtidSet()
+        found.update(self)
+        for source, intervals in self.items():
+            if _is_mariadb(source):
+                found.add_range(source, 1, max(end for _, end in intervals) + 1)
+        return found
+
     def items(self) -> Iterable[tuple[str, Intervals]]:
         """Each source with its numbers, sorted by text."""
         return sorted(self._by_source.items())

@@ -14,6 +14,7 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.log_headers import LogHeader, open_log, read_from, read_log_header, size_of
+from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, log_name, log_number, series_of
 
@@ -134,10 +135,7 @@ def _gtids_of(path: str, log_header: LogHeader, keys: Keys | None) -> GtidSet:
     with open_log(path, keys) as stream:
         for block in read_from(stream, path, 0, 0):
             _add(found, block)
-    for source, numbers in list(found.items()):
-        if ":" not in source:
-            found.add_range(source, 1, max(last for _, last in numbers) + 1)
-    return found
+    return found.up_to_last()
 
 
 def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> Checkpoint:
@@ -174,7 +172,8 @@ def check_next(checkpoint: Checkpoint, path: str, log_header: LogHeader, lose: L
     before, after = (
         _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
     )
-    if before and after and before[1] == after[1]:
+    is_same_server = eras.number_of(checkpoint.file) == eras.number_of(path)
+    if before and after and before[1] == after[1] and is_same_server:
         if int(after[2]) == int(before[2]) + 1:
             return
     elif not before or not after:

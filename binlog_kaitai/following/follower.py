@@ -17,7 +17,7 @@ from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.find import check_next, era_after, locate, start_of
 from binlog_kaitai.following.log_headers import read_log_header, size_of
 from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
-from binlog_kaitai.sources import source
+from binlog_kaitai.sources import eras, source
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
 
@@ -234,6 +234,8 @@ class Follower:
                     log_header = read_log_header(paths[at], self._keys)
                 check_next(walk.checkpoint, paths[at], log_header, self._lose)
                 skip = walk.checkpoint.skip
+                if eras.number_of(paths[at]) != eras.number_of(walk.checkpoint.file):
+                    skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
                 if log_header.previous is not None and not GtidSet.parse(skip).without(log_header.previous):
                     skip = ""
                 walk.enter(

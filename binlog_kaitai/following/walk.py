@@ -299,9 +299,7 @@ class Walk:
 
     def _split_point(self) -> None:
         """End a span here."""
-        for source, numbers in list(self._gtids.items()):
-            if ":" not in source:  # MariaDB: the last GTID of each server is the state
-                self._gtids.add_range(source, 1, max(last for _, last in numbers) + 1)
+        self._gtids = self._gtids.up_to_last()
         definitions = "" if self._definitions is None else save(self._definitions)
         self.checkpoint = replace(self.checkpoint, gtids=str(self._gtids), definitions=definitions)
         begin = self._begin

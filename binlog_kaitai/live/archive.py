@@ -30,6 +30,7 @@ from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.session import Replica, Server
@@ -92,6 +93,7 @@ class Archive:
         self._is_closed = False  # by an event of the server
         self._is_flag_unsafe = False
         self._names: list[str] = []
+        self._read_before = ""
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY)
@@ -114,6 +116,11 @@ class Archive:
     def index(self) -> Path:
         """The index file, named after the first log's series."""
         return self.folder / f"{series_of(self._names[0])[1]}index"
+
+    @property
+    def read_before(self) -> GtidSet:
+        """The transactions that earlier eras of the archive have, see `eras`."""
+        return GtidSet.parse(self._read_before)
 
     @property
     def unsafe(self) -> bool:
@@ -343,11 +350,12 @@ class Archive:
             chosen = random.SystemRandom().randrange(*SERVER_IDS) if server_id is None else server_id
             return Replica(chosen, str(uuid.uuid4()))
         self.server, self.place, replica = state.server, state.place, state.replica
+        self._read_before = state.read_before
         self._names = read_names(self.folder)
         return replica if server_id is None else Replica(server_id, replica.uuid)
 
     def _save(self) -> None:
-        State(self.replica, self.server, self.place).save(self.folder)
+        State(self.replica, self.server, self.place, self._read_before).save(self.folder)
 
     def _write_index(self) -> None:
         replace_file(self.index, "".join(f"./{name}\n" for name in self._names))

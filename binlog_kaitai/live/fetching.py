@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -22,6 +22,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import pause_after
+from binlog_kaitai.live.eras import begin, choose, first_log, newest, read_so_far
 from binlog_kaitai.live.gap import check_received, explain_gap
 from binlog_kaitai.live.lag import Lag
 from binlog_kaitai.live.metrics import Metrics
@@ -29,6 +30,7 @@ from binlog_kaitai.live.packets import EventStream, State, checked_name
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import LogStream
+from binlog_kaitai.live.state import lock
 from binlog_kaitai.live.tear import check_continues, log_after, torn
 from binlog_kaitai.sources.source import MAGIC
 
@@ -46,6 +48,9 @@ TRIES = 8
 #: Damage on the network may be temporary; damage in the server's log is not.
 _TRIES_OF_DAMAGE = 3
 
+#: With several servers, the number of consecutive attempts to reach the archive's before another one is used.
+_TRIES_BEFORE_FAILOVER = 3
+
 _BEHIND = ("bytes_behind", "gtids_behind")
 
 #: Callback for progress: an event name and its details.
@@ -58,7 +63,8 @@ class Fetch:
     Parameters
     ----------
     addresses
-        The server; several addresses are tried in turn.
+        The server; of several, the one that the archive is from, or the first that answers. If that cannot be
+        reached, the archive continues at another one in a new era, see `eras`.
     folder
         The archive's directory.
     start
@@ -134,25 +140,30 @@ class Fetch:
         SourceError
             The archive cannot be written.
         """
-        self._archive = Archive(self._folder, server_id=self._server_id)
         is_done = False
-        try:
-            if self._measures:
-                self._lag = Lag(self._archive, lambda: self._session(self._addresses[0]))
-            for path in self._archive.closed() if self._packer is not None else ():
-                self._compress(path)
-            self._run()
-            is_done = not self._stop.is_set()
-        finally:
-            if self._lag is not None:
-                self._lag.close()
-            with suppress(BinlogError):  # another one is on its way, maybe for the same reason
-                self._archive.cut()
+        with ExitStack() as opened:
+            self._opened = opened
+            if (era := newest(self._folder)) != self._folder:
+                opened.callback(lock(self._folder))
+            self._open(era)
             try:
+                self._run()
+                is_done = not self._stop.is_set()
+            finally:
+                with suppress(BinlogError):  # another one is on its way, maybe for the same reason
+                    self._archive.cut()
                 if self._packer is not None:
                     self._packer.close(is_patient=is_done)
-            finally:
-                self._archive.close()
+
+    def _open(self, folder: Path) -> None:
+        """Open an era of the archive, to be continued; those before it stay locked."""
+        self._archive = Archive(folder, server_id=self._server_id)
+        self._opened.callback(self._archive.close)
+        if self._measures:
+            self._lag = Lag(self._archive, lambda: self._session(self._address))
+            self._opened.callback(self._lag.close)
+        for path in self._archive.closed() if self._packer is not None else ():
+            self._compress(path)
 
     def _compress(self, path: Path) -> None:
         if self._packer is not None:
@@ -163,9 +174,9 @@ class Fetch:
         failures = damages = 0
         while not self._stop.is_set():
             before = self._archive.place
-            address = self._addresses[failures % len(self._addresses)]
             try:
-                if self._fetch_from(address):
+                self._address = self._chosen(failures)
+                if self._fetch_from(self._address):
                     return
             except (ConnectionLostError, DamagedError) as error:
                 self._archive.cut()
@@ -180,6 +191,33 @@ class Fetch:
                 self._show(is_connected=False, is_caught_up=False)
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
                 self._stop.wait(pause)
+
+    def _chosen(self, failures: int) -> Address:
+        """The address to fetch from, after a number of failures in a row."""
+        known = self._archive.server
+        if len(self._addresses) == 1 or known is None:
+            return self._addresses[failures % len(self._addresses)]
+        may_move = failures >= _TRIES_BEFORE_FAILOVER
+        return choose(self._addresses, known, self._session, self._continue_at, may_move=may_move)
+
+    def _continue_at(self, address: Address) -> None:
+        """Begin an era of the archive with the logs of another server.
+
+        Raises
+        ------
+        ServerError
+            The server cannot be reached, or its logs do not continue the archive.
+        """
+        read = read_so_far(self._archive)
+        try:
+            with self._session(address) as session:
+                log = first_log(session, read)
+                era = begin(self._folder, self._archive, session.server, read, log)
+        except ServerError as error:
+            raise error.at(file=address.name, position=None) from error.__cause__
+        self._report("failover", {"server": address.name, "log": log, "folder": str(era)})
+        self._is_from_start = False
+        self._open(era)
 
     def _fetch_from(self, address: Address) -> bool:
         """Fetch over one connection; False if another one has to continue, after a torn log."""

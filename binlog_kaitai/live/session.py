@@ -238,7 +238,7 @@ class Session:
         self._introduce()
         flags = requests.NON_BLOCKING
         if self.server.is_mariadb:
-            self._set("slave_connect_state", _mariadb_state(gtids))
+            self._set("slave_connect_state", str(gtids.position()))
             request = requests.binlog_dump("", 4, flags, self._replica.server_id)
         else:
             request = requests.binlog_dump_gtid("", 4, flags, self._replica.server_id, gtids)
@@ -334,13 +334,3 @@ class Session:
 def _version(text: str) -> tuple[int, ...]:
     found = re.match(r"(\d+)\.(\d+)", text)
     return tuple(map(int, found.groups())) if found else (0, 0)
-
-
-def _mariadb_state(gtids: GtidSet) -> str:
-    """The last transaction of each domain, in the form in which a MariaDB replica sends it."""
-    newest: dict[str, tuple[int, str]] = {}
-    for source, numbers in gtids.items():
-        domain = source.partition("-")[0]
-        last = max((last for _, last in numbers), default=0)
-        newest[domain] = max(newest.get(domain, (0, "")), (last, f"{source}-{last}"))
-    return ",".join(text for _, text in newest.values())

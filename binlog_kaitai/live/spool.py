@@ -361,5 +361,7 @@ def _needed(path: Path) -> str:
 def _report(what: str, facts: dict[str, Any]) -> None:
     if what == "retry":
         _log.warning("%s; another try in %s s", facts["reason"], facts["seconds"])
+    if what == "failover":
+        _log.warning("continuing at %s", facts["server"])
     if what == "torn":
         _log.warning(PASSED.format(**facts))

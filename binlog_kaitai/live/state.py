@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.errors import SourceError, reading
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import SourceError, UsageError, reading
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.sources.disk import replace_file
 
@@ -35,6 +40,23 @@ def take_lock(number: int, folder: Path) -> None:
         raise InUseError("another fetch is writing to this directory", file=str(folder)) from error
 
 
+def lock(folder: Path) -> Callable[[], None]:
+    """Lock an archive that is not opened itself; returns what releases it.
+
+    Raises
+    ------
+    InUseError
+        Another process has locked it.
+    """
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        take_lock(number, folder)
+    except BaseException:
+        os.close(number)
+        raise
+    return partial(os.close, number)
+
+
 @dataclass(frozen=True)
 class Place:
     """The safe position in a log.
@@ -52,11 +74,18 @@ class Place:
 
 @dataclass(frozen=True)
 class State:
-    """The content of `fetch.json`."""
+    """The content of `fetch.json`.
+
+    Attributes
+    ----------
+    read_before : str
+        The GTIDs that the archive had when it continued at this server, see `eras`.
+    """
 
     replica: Replica
     server: Server | None
     place: Place | None
+    read_before: str = ""
 
     @classmethod
     def load(cls, folder: Path) -> State | None:
@@ -80,18 +109,21 @@ class State:
                 Replica(**found["replica"]),
                 Server(**found["server"]) if found["server"] else None,
                 Place(**found["place"]) if found["place"] else None,
+                str(GtidSet.parse(found.get("read_before", ""))),
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, UsageError) as error:
             raise SourceError(f"not the state of an archive: {error}", file=str(path)) from error
 
     def save(self, folder: Path) -> None:
         """Write the state to disk."""
-        found = {
+        found: dict[str, Any] = {
             "version": _VERSION,
             "server": asdict(self.server) if self.server else None,
             "replica": asdict(self.replica),
             "place": asdict(self.place) if self.place else None,
         }
+        if self.read_before:
+            found["read_before"] = self.read_before
         replace_file(folder / STATE, json.dumps(found, indent=1) + "\n")
 
 

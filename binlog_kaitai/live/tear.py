@@ -74,7 +74,7 @@ def check_continues(log: BinaryIO, following: BinaryIO, name: str) -> None:
     ServerError
         The next log does not continue the torn one, or has no GTIDs that show it.
     """
-    mine = _gtids_at_end(log)
+    mine = gtids_at_end(log)
     header = header_of(following, name)
     theirs = None if header is None else header.previous
     if not mine or header is None or not theirs:
@@ -87,7 +87,7 @@ def check_continues(log: BinaryIO, following: BinaryIO, name: str) -> None:
         raise torn(f"the server lost the transactions {unknown} in it, which {name} does not continue")
 
 
-def _gtids_at_end(log: BinaryIO) -> GtidSet:
+def gtids_at_end(log: BinaryIO) -> GtidSet:
     """The GTIDs before a log and of its complete transactions; empty if a transaction has none."""
     found, points, is_complete, last = GtidSet(), QuiescentPoints(), True, None
     for block in BlockReader.of_file(log, ""):
@@ -107,17 +107,7 @@ def _gtids_at_end(log: BinaryIO) -> GtidSet:
         unfinished = GtidSet()
         unfinished.add(last)
         found = found - unfinished
-    return _filled(found)
-
-
-def _filled(gtids: GtidSet) -> GtidSet:
-    """MariaDB: all numbers up to the last one of each server, as GTID_LIST_EVENT states only that one."""
-    found = GtidSet()
-    found.update(gtids)
-    for source, numbers in gtids.items():
-        if _is_mariadb(gtids):
-            found.add_range(source, 1, max(last for _, last in numbers) + 1)
-    return found
+    return found.up_to_last()
 
 
 def _is_mariadb(gtids: GtidSet) -> bool:

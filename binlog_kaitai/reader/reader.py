@@ -200,7 +200,9 @@ class LogReader(AbstractContextManager["LogReader"]):
 
     def __iter__(self) -> Iterator[Event]:
         for number, source in enumerate(self.sources):
-            yield from self._read(source, start=0 if number else self._start_position)
+            for event in self._read(source, start=0 if number else self._start_position):
+                if source.repeated is None or event.gtid is None or event.gtid not in source.repeated:
+                    yield event
 
     def read_from(
         self, source: Source, stops: Sequence[int], end: int | None = None

@@ -19,8 +19,9 @@ from importlib import import_module
 from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.core.framing import MAGIC as MAGIC
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import DamagedError, SourceError, reading
-from binlog_kaitai.sources import remote
+from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
 from binlog_kaitai.sources.packed import SUFFIXES
@@ -65,6 +66,9 @@ class Source:
         Only these events; None for all.
     keys : Keys or None
         Where to find keys if it is encrypted, besides the process and its environment.
+    repeated : GtidSet or None
+        Transactions that another server's logs before this one have: readers of rows, events and transactions
+        leave them out. Files are copied, checked and printed as they are.
     """
 
     name: str
@@ -72,6 +76,7 @@ class Source:
     path: str | None = None
     part: Part | None = None
     keys: Keys | None = field(default=None, repr=False)
+    repeated: GtidSet | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of_path(cls, path: str, keys: Keys | None = None) -> Source:
@@ -125,9 +130,9 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
     ----------
     source
         A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its binary
-        logs, by index file if there is exactly one); a ``.index`` file; a running server,
-        ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an open binary file;
-        or several of these.
+        logs, by index file if there is exactly one, and those of later eras, see `eras`); a ``.index`` file;
+        a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an
+        open binary file; or several of these.
     keys
         Where to find the keys of encrypted logs, besides the environment.
 
@@ -147,11 +152,19 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         if is_server(path):
             live = import_module("binlog_kaitai.live.source")
             return cast(list[Source], live.resolve(path))
-        return [Source.of_path(found, keys) for found in _paths_of(path)]
+        logs = [Source.of_path(found, keys) for found in _paths_of(path)]
+        for era in eras.folders(path):
+            logs += _logs_of_era(era, keys)
+        return logs
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
     return [found for one in source for found in resolve(one, keys)]
+
+
+def _logs_of_era(folder: str, keys: Keys | None) -> Iterable[Source]:
+    live = import_module("binlog_kaitai.live.eras")
+    return cast(Iterable[Source], live.logs_of(folder, keys))
 
 
 def is_server(path: str) -> bool:

@@ -110,7 +110,7 @@ def _figures(
         "watcher": counting,
         "prefetches": prefetches,
     }
-    if filters:
+    if filters or any(source.repeated for source in sources):
         rows = finished_transactions(sources, filters, **given)
         for batch in in_order(rows, _view, threads, size_of_rows, _BLOCK_SIZE):
             for gtid in filter(None, batch.column("gtid").to_pylist()):
@@ -151,7 +151,8 @@ class _Counting(Watcher):
 
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
         self._source = source
-        self._selection = Selection(self._filters, is_first=is_first, is_last=is_last)
+        filters = self._filters.without(source.repeated)
+        self._selection = Selection(filters, is_first=is_first, is_last=is_last)
         self._formats: list[int] = self._stats.formats.setdefault(source.name, [])
         self.events.begin()
 

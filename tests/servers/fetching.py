@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -217,19 +217,47 @@ class Proxy:
             target.shutdown(socket.SHUT_RDWR)
 
 
-def start_fetch(port: int, archive: Path, *options: str) -> subprocess.Popen[str]:
+def replicate(source: Server, replica: Server) -> None:
+    """Have a server apply what another one logs."""
+    password = PASSWORD.replace("'", "''")
+    if source.spec.flavour == "mariadb":
+        replica.execute(
+            f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.port}, MASTER_USER='{USER}',"
+            f" MASTER_PASSWORD='{password}', MASTER_USE_GTID=slave_pos, MASTER_SSL_VERIFY_SERVER_CERT=0"
+        )
+    else:
+        replica.execute(
+            f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port},"
+            f" SOURCE_USER='{USER}', SOURCE_PASSWORD='{password}',"
+            " SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1"
+        )
+    replica.execute("START REPLICA")
+
+
+def wait_until_replicated(source: Server, replica: Server) -> None:
+    if source.spec.flavour == "mariadb":
+        ((reached,),) = source.execute("SELECT @@global.gtid_binlog_pos")
+        ((state,),) = replica.execute(f"SELECT MASTER_GTID_WAIT('{reached}', 60)")
+    else:
+        ((executed,),) = source.execute("SELECT @@global.gtid_executed")
+        ((state,),) = replica.execute(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")
+    assert state == 0, replica.execute("SHOW REPLICA STATUS")
+
+
+def start_fetch(port: int | Sequence[int], archive: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "binlog_kaitai", "fetch", url(port), "--to", str(archive), *options]
     log = archive.with_suffix(".log").open("a")
     return subprocess.Popen(command, env=environment(), stdout=log, stderr=log, text=True)
 
 
-def run_fetch(port: int, archive: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run_fetch(port: int | Sequence[int], archive: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "binlog_kaitai", "fetch", url(port), "--to", str(archive), *options]
     return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300)
 
 
-def url(port: int, user: str = USER, scheme: str = "mysql") -> str:
-    return f"{scheme}://{user}@127.0.0.1:{port}/"
+def url(port: int | Sequence[int], user: str = USER, scheme: str = "mysql") -> str:
+    ports = [port] if isinstance(port, int) else port
+    return f"{scheme}://{user}@{','.join(f'127.0.0.1:{one}' for one in ports)}/"
 
 
 def environment() -> dict[str, str]:
@@ -244,7 +272,7 @@ def kill(process: subprocess.Popen[Any], number: int = signal.SIGKILL) -> int:
 
 
 @contextmanager
-def following(port: int, archive: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+def following(port: int | Sequence[int], archive: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     """A fetch that follows; it ends with the block."""
     process = start_fetch(port, archive, "--follow", *options)
     try:

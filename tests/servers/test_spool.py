@@ -20,18 +20,18 @@ from binlog_kaitai.live import spool as spools
 from tests.servers.conftest import StartServer
 from tests.servers.endless_stream import Query
 from tests.servers.fetching import (
-    PASSWORD,
-    USER,
     Proxy,
     Writing,
     environment,
     kill,
     logs_in,
     prepare,
+    replicate,
     run_fetch,
     run_workload,
     url,
     wait_for,
+    wait_until_replicated,
 )
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
@@ -177,7 +177,8 @@ def test_a_query_goes_on_at_a_replica(start_server: StartServer, tmp_path: Path)
         # One that lacks what was read is refused.
         with pytest.raises(BinlogError, match="lack"):
             Query(url(replica.port), str(tmp_path / "empty"), tmp_path / "b").run(None)
-        _replicate(source, replica)
+        replicate(source, replica)
+        wait_until_replicated(source, replica)
         before = transactions(replica)
         assert sum(before.values()) >= sum(read.values())
         source.kill()
@@ -194,19 +195,6 @@ def test_a_query_goes_on_at_a_replica(start_server: StartServer, tmp_path: Path)
             (transactions(replica) - before).values()
         )
     source.start()
-
-
-def _replicate(source: Server, replica: Server) -> None:
-    """Have a replica apply all that a server has."""
-    replica.execute(
-        f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port},"
-        f" SOURCE_USER='{USER}', SOURCE_PASSWORD='{PASSWORD.replace(chr(39), chr(39) * 2)}',"
-        " SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1"
-    )
-    ((executed,),) = source.execute("SELECT @@global.gtid_executed")
-    replica.execute("START REPLICA")
-    ((state,),) = replica.execute(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")
-    assert state == 0, replica.execute("SHOW REPLICA STATUS")
 
 
 def test_nothing_is_removed_from_an_archive(

@@ -196,7 +196,7 @@ class RowsPages(LogPages[RowsPage]):
                 failures[row] = checksums.error_at(block, row)
         markers = Markers.of(block)
         gtids = state.gtids.find(block, pool, failures.setdefault, markers)
-        column = gtids.column() if self._filters.has_gtids else None
+        column = gtids.column() if self._has_gtids else None
         times = state.commits.column(block, markers)
         images = Images(block, state.tables)
         for row, error in state.tables.failures:

@@ -35,6 +35,7 @@ from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.views.masks import NO_MASKS, Masks
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
@@ -69,6 +70,8 @@ class LogFile(NamedTuple):
         Whether it can be read from the middle; compressed logs without a seek table cannot.
     keys : Keys or None
         Location of its keys, if it is encrypted.
+    repeated : str
+        GTIDs of transactions to leave out, see `Source`.
     """
 
     path: str
@@ -76,6 +79,7 @@ class LogFile(NamedTuple):
     modified: float
     is_divisible: bool = True
     keys: Keys | None = None
+    repeated: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = No
             raise UsageError(f"{log.name} is a stream; only files can be split")
         with reading(log.path):
             state = state_of(log.path)
-        found.append(LogFile(log.path, *state, keys=log.keys))
+        found.append(LogFile(log.path, *state, keys=log.keys, repeated=str(log.repeated or "")))
     return found
 
 
@@ -282,7 +286,8 @@ def read_part(
 
 def source_of(file: LogFile) -> Source:
     """The source of the whole log."""
-    return Source.of_path(file.path, file.keys)
+    repeated = GtidSet.parse(file.repeated) if file.repeated else None
+    return replace(Source.of_path(file.path, file.keys), repeated=repeated)
 
 
 def _part_of(split: Split) -> Part | None:

@@ -181,7 +181,8 @@ def finished_transactions(
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
-        choice = Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
+        own = filters.without(source.repeated)
+        choice = Choice(own, is_first=is_first, is_last=is_last, is_part=is_part)
         log = _Log(source, filters, watcher, definitions, verify_checksums, makes_rows, options)
         log.unmatched = unmatched
         unmatched.begin(source, is_first=is_first, is_last=is_last)

@@ -92,7 +92,6 @@ class EventPages(LogPages[Page]):
     ) -> None:
         super().__init__(source, filters, **{**_SIZES, **options})
         self._prologue = prologue
-        self._has_gtids = filters.has_gtids
         self._needs_gtid = needs_gtid or self._has_gtids
         self._needs_info = needs_info
 

@@ -1,0 +1,185 @@
+"""Archives that continue at another server, after a failover.
+
+=====================  =========================================================================
+`archive/`             the first server's logs, index and state
+`archive/era-1/`       the same of the server at which the archive was continued, and so on
+=====================  =========================================================================
+
+Each era is an archive of its own: its logs are byte for byte the files of one server, under that server's
+names. It begins with the server's first log that has a transaction which the eras before it lack. That log
+usually has some that they do have, since logs cannot be cut; the state lists all GTIDs read before, so that
+readers of the whole archive return each transaction once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import ConnectionLostError, ServerError, reading
+from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.session import Server, Session
+from binlog_kaitai.live.state import Place, State
+from binlog_kaitai.live.tear import gtids_at_end
+from binlog_kaitai.sources import eras, source
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import Source
+
+
+def newest(folder: Path) -> Path:
+    """The directory of an archive's last era."""
+    return Path((str(folder), *eras.folders(str(folder)))[-1])
+
+
+def is_same(known: Server, server: Server) -> bool:
+    """Whether two descriptions are of one server; MariaDB's have no UUID, but a server id in its topology."""
+    if known.is_mariadb != server.is_mariadb:
+        return False
+    return known.uuid == server.uuid if known.uuid or server.uuid else known.server_id == server.server_id
+
+
+def choose(
+    addresses: Sequence[Address],
+    known: Server,
+    connect: Callable[[Address], Session],
+    continue_at: Callable[[Address], None],
+    *,
+    may_move: bool,
+) -> Address:
+    """The address of a server, or of one that takes its place.
+
+    Parameters
+    ----------
+    continue_at
+        Makes the archive continue at another server, or raises `ServerError`.
+    may_move
+        Use another server if the known one cannot be reached; it is always used if all can be reached.
+
+    Raises
+    ------
+    ConnectionLostError
+        The server cannot be reached, and no other one can take its place, or not yet.
+    ServerError
+        All servers were reached, and refuse.
+    """
+    others, errors = [], list[ServerError]()
+    for address in addresses:
+        try:
+            with connect(address) as session:
+                if is_same(known, session.server):
+                    return address
+            others.append(address)
+        except ServerError as error:
+            errors.append(error)
+    is_lost = any(isinstance(error, ConnectionLostError) for error in errors)
+    for address in others if may_move or not is_lost else ():
+        try:
+            continue_at(address)
+            return address
+        except ServerError as error:
+            errors.append(error)
+    may_pass = any(isinstance(error, ConnectionLostError) for error in errors)
+    raise (ConnectionLostError if may_pass else ServerError)("; ".join(map(str, errors)))
+
+
+def read_so_far(archive: Archive) -> GtidSet:
+    """The transactions of an archive, all eras included, and those before its first log.
+
+    Empty if transactions of its newest log have no GTIDs.
+
+    Raises
+    ------
+    BinlogError
+        Its newest log cannot be read.
+    """
+    found, place = archive.read_before, archive.place
+    if place is None or not place.position:
+        return found
+    path = str(archive.folder / place.name)
+    with reading(path), open(path, "rb") as log:
+        newest = gtids_at_end(log)
+    return found | newest if newest else newest
+
+
+def first_log(session: Session, read: GtidSet) -> str:
+    """The log of a server in which reading continues after some transactions.
+
+    The session is of no use afterwards.
+
+    Raises
+    ------
+    ServerError
+        The server lacks transactions that were read, or has purged others.
+    """
+    if not read:
+        raise ServerError("without GTIDs nothing shows where another server's logs continue")
+    if missing := read - _executed(session, read):
+        reason = f"the server lacks the transactions {missing}, which were read from another one: it lags, "
+        raise ServerError(f"{reason}or they were lost in the failover")
+    purged = GtidSet.parse(session.variable("global.gtid_purged") or "")
+    if lost := purged - read:
+        raise ServerError(f"the server has purged the transactions {lost}, which were never read")
+    return session.log_after(read)
+
+
+def begin(folder: Path, archive: Archive, server: Server, read: GtidSet, log: str) -> Path:
+    """Begin an era, with a log of another server.
+
+    Parameters
+    ----------
+    folder
+        The archive's directory.
+    archive
+        Its last era.
+
+    Returns
+    -------
+    The era's directory; until it is opened, it has nothing but its state.
+
+    Raises
+    ------
+    SourceError
+        The directory cannot be written.
+    """
+    era = Path(eras.folder_of(str(folder), len(eras.folders(str(folder))) + 1))
+    era.mkdir(exist_ok=True)
+    State(archive.replica, server, Place(log), str(read)).save(era)
+    return era
+
+
+def logs_of(folder: str, keys: Keys | None = None) -> Iterator[Source]:
+    """The logs of an era, as sources that leave out transactions of earlier eras.
+
+    Raises
+    ------
+    SourceError
+        The era's state cannot be read.
+    """
+    state = State.load(Path(folder))
+    if state is None or not list(Path(folder).glob("*.index")):
+        return  # nothing of its first log is on disk
+    repeated = GtidSet.parse(state.read_before)
+    for one in source.resolve(folder, keys):
+        if repeated and one.path is not None:
+            header = read_log_header(one.path, keys)
+            if header is not None and header.previous is not None and repeated in header.previous:
+                repeated = GtidSet()  # all of them are in logs before this one
+        yield replace(one, repeated=repeated or None)
+
+
+def _executed(session: Session, read: GtidSet) -> GtidSet:
+    """The transactions that a server has, as far as they matter for those that were read."""
+    if not session.server.is_mariadb:
+        return GtidSet.parse(session.variable("global.gtid_executed") or "")
+    state = GtidSet.parse(session.variable("global.gtid_binlog_state") or "").up_to_last()
+    # What a server got from a backup is not in its logs, only in the position at which it began to replicate.
+    replicated = GtidSet.parse(session.variable("global.gtid_slave_pos") or "")
+    named = {one for one, _ in state.items()}
+    for one, numbers in replicated.up_to_here([read]).items():
+        if one not in named:
+            state.add_ranges(one, [(first, last + 1) for first, last in numbers])
+    return state

@@ -1,0 +1,33 @@
+"""Directories of an archive that `fetch` continued at another server: `archive/era-1`, `archive/era-2` …
+
+The archive itself is the first era, number 0.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+#: Each era has a state, from its beginning on.
+_STATE = "fetch.json"
+
+_ERA = re.compile(r"era-(?a:(\d{1,9}))")
+
+
+def folder_of(archive: str, number: int) -> str:
+    """The directory of an era, from 1 on."""
+    return os.path.join(archive, f"era-{number}")
+
+
+def folders(archive: str) -> list[str]:
+    """The directories of the later eras, oldest first."""
+    found: list[str] = []
+    while os.path.exists(os.path.join(era := folder_of(archive, len(found) + 1), _STATE)):
+        found.append(era)
+    return found
+
+
+def number_of(path: str) -> int:
+    """The number of the era that a log belongs to; 0 outside of archives, too."""
+    found = _ERA.fullmatch(os.path.basename(os.path.dirname(os.path.normpath(path))))
+    return int(found[1]) if found else 0
