@@ -101,8 +101,8 @@ def read_so_far(archive: Archive) -> GtidSet:
         return found
     path = str(archive.folder / place.name)
     with reading(path), open(path, "rb") as log:
-        newest = gtids_at_end(log)
-    return found | newest if newest else newest
+        last = gtids_at_end(log)
+    return found | last if last else last
 
 
 def first_log(session: Session, read: GtidSet) -> str:

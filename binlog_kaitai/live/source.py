@@ -11,12 +11,13 @@ import random
 import uuid
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from binlog_kaitai.core.grammar import header_offset, masks
-from binlog_kaitai.errors import BinlogError, ServerError, TornLogWarning, UsageError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, TornLogWarning, UsageError
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import SERVER_IDS
 from binlog_kaitai.live.packets import EventStream, State
@@ -31,6 +32,8 @@ _IN_USE = masks.EventHeader.IS_IN_USE
 def resolve(url: str) -> list[Source]:
     """The logs of a server, oldest first; the URL option ``from=NAME`` selects the first one.
 
+    Of several servers, those of the first that can be reached.
+
     Raises
     ------
     ServerError
@@ -39,9 +42,7 @@ def resolve(url: str) -> list[Source]:
         The URL is invalid, or the log does not exist.
     """
     first, rest = _without_from(url)
-    address = Address.parse(rest)[0]
-    with Session(address, anyone()) as session:
-        names = [name for name, _ in session.logs()]
+    address, names = _first_reached(Address.parse(rest))
     if first is not None:
         if first not in names:
             raise UsageError(f"the server has no log {first}; its oldest is {names[0]}", file=address.name)
@@ -50,6 +51,15 @@ def resolve(url: str) -> list[Source]:
     return [
         Source(address.name + name, partial(open_log, address, name, following)) for name, following in pairs
     ]
+
+
+def _first_reached(addresses: list[Address]) -> tuple[Address, list[str]]:
+    """The first server that can be reached, and the names of its logs."""
+    for address in addresses[:-1]:
+        with suppress(ConnectionLostError), Session(address, anyone()) as session:
+            return address, [name for name, _ in session.logs()]
+    with Session(addresses[-1], anyone()) as session:
+        return addresses[-1], [name for name, _ in session.logs()]
 
 
 def _without_from(url: str) -> tuple[str | None, str]:

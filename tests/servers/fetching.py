@@ -213,8 +213,11 @@ class Proxy:
                         self.cut()
                         return
                 target.sendall(data)
-        with suppress(OSError):
-            target.shutdown(socket.SHUT_RDWR)
+        for one in (target, source):  # else a server that sends to a closed client waits for its timeout
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):
+                one.close()
 
 
 def replicate(source: Server, replica: Server) -> None:

@@ -1,0 +1,163 @@
+"""An archive that continues at other servers: which of them is used, and how it is read as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
+from binlog_kaitai.live import fetching
+from binlog_kaitai.live.session import Server
+from tests.corpus_files import case
+from tests.live.fake_source import FakeSession, Source
+from tests.live.test_archive import contents, same
+
+A, B = "mysql://a/", "mysql://b/"
+
+
+class Session(FakeSession):
+    """A server of a topology: what it has executed, and purged."""
+
+    def __init__(self, source: Source, executed: str, purged: str = "") -> None:
+        super().__init__(source)
+        self.server = Server("9.7.4", source.uuid, 97, is_mariadb=False)
+        self._executed, self._purged = executed, purged
+
+    def variable(self, name: str) -> str | None:
+        return {"global.gtid_executed": self._executed, "global.gtid_purged": self._purged}.get(name)
+
+    def log_after(self, gtids: GtidSet) -> str:
+        """The last log whose previous GTIDs are in the set, as servers choose it."""
+        heads = {name: GtidSet.parse(before(data)) for name, data in sorted(self._source.logs.items())}
+        return [name for name, previous in heads.items() if previous in gtids][-1]
+
+
+def before(data: bytes) -> str:
+    return str(logged_gtids(data) - GtidSet.parse(",".join(begun(bk.open(data)))))
+
+
+def begun(events: Any) -> list[str]:
+    return [event.gtid for event in events if event.type_code in GTID_TYPES and event.gtid]
+
+
+class Topology:
+    """The servers at two addresses; None for one that cannot be reached."""
+
+    def __init__(self, **servers: Session | None) -> None:
+        self.servers = {f"mysql://{name}/": server for name, server in servers.items()}
+
+    def fetch(self, folder: Path, *names: str) -> list[str]:
+        reports: list[str] = []
+        addresses: Any = [type("Place", (), {"name": name})() for name in names]
+        fetch = fetching.Fetch(addresses, folder, report=lambda what, facts: reports.append(what))
+        fetch._session = self._session  # type: ignore[assignment, method-assign]
+        fetch.run()
+        return reports
+
+    def _session(self, address: Any) -> Any:
+        found = self.servers[address.name]
+        if found is None:
+            raise ConnectionLostError("no answer", file=address.name)
+        return found
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "pause_after", lambda failures: 0.0)
+
+
+@pytest.fixture
+def logs() -> dict[str, bytes]:
+    return Source.of(case("mysql-9.7", "rotate").folder).logs
+
+
+@pytest.fixture
+def first(logs: dict[str, bytes]) -> Source:
+    """A server that was lost in the middle of its second log."""
+    one, two = sorted(logs)[:2]
+    ends = [event.position for event in bk.open(logs[two]) if event.type_code in GTID_TYPES]
+    return Source({one: logs[one], two: logs[two][: ends[len(ends) // 2]]})
+
+
+@pytest.fixture
+def second(logs: dict[str, bytes]) -> Source:
+    """A replica, which logged the same and more, under names of its own."""
+    found = Source({name.replace(".0000", ".0004"): data for name, data in logs.items()})
+    found.uuid = found.uuid.replace("6", "7")
+    return found
+
+
+def everything(source: Source) -> str:
+    return str(logged_gtids(list(source.logs.values())))
+
+
+def test_an_archive_continues_where_it_was_lost(first: Source, second: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    there, other = Session(first, everything(first)), Session(second, everything(second))
+    Topology(a=there, b=other).fetch(folder, B, A)  # a new archive: the first that answers
+    assert same(contents(folder), second.logs)
+    folder = tmp_path / "b"
+    Topology(a=there, b=other).fetch(folder, A)
+    assert "failover" not in Topology(a=there, b=other).fetch(folder, B, A)  # it has its server
+    reports = Topology(a=None, b=other).fetch(folder, A, B)
+    assert reports.index("failover") == 3
+    assert reports.count("retry") == 3
+    assert same(contents(folder), first.logs)
+    newer = sorted(second.logs)[1:]
+    assert same(contents(folder / "era-1"), {name: second.logs[name] for name in newer})
+    wanted = Counter(one for data in second.logs.values() for one in begun(bk.open(data)))
+    changes = bk.read_changes(list(second.logs.values())).read_all().num_rows
+    for _ in range(2):
+        assert Counter(begun(bk.open(folder))) == wanted
+        assert Counter(begun(bk.follow(folder, idle_timeout=0))) == wanted
+        assert Counter(filter(None, bk.read_transactions(folder).read_all()["gtid"].to_pylist())) == wanted
+        assert bk.read_changes(folder).read_all().num_rows == changes
+        assert bk.stats(folder).totals["transactions"] == sum(wanted.values())
+        Topology(a=None, b=other).fetch(folder, A, B)  # the era is resumed
+        there = Session(first, everything(second))
+        Topology(a=there, b=other).fetch(folder, A, B)  # and not left while its server is there
+        assert not (folder / "era-2").exists()
+    first.logs = {name: second.logs[name.replace(".0000", ".0004")] for name in first.logs}
+    Topology(a=there, b=None).fetch(folder, A, B)  # back again
+    assert (folder / "era-2").exists()
+    assert Counter(begun(bk.open(folder))) == wanted
+
+
+def test_a_server_that_does_not_continue_the_archive_is_refused(
+    first: Source, second: Source, tmp_path: Path
+) -> None:
+    read = everything(first)
+    Topology(a=Session(first, read)).fetch(tmp_path, A)
+    uuid, _, last = read.partition(":")
+    lags = Session(second, f"{uuid}:1-2")
+    with pytest.raises(ConnectionLostError, match=rf"b/: the server lacks the transactions {uuid}:3-"):
+        Topology(a=None, b=lags).fetch(tmp_path, A, B)
+    with pytest.raises(ServerError, match="lacks the transactions") as caught:
+        Topology(b=lags).fetch(tmp_path, B, B)
+    assert not isinstance(caught.value, ConnectionLostError)  # nobody is left to wait for
+    purged = Session(second, f"{uuid}:1-900", f"{uuid}:1-{int(last.rpartition('-')[2]) + 2}")
+    with pytest.raises(ServerError, match=r"has purged the transactions .*, which were never read"):
+        Topology(b=purged).fetch(tmp_path, B, B)
+    with pytest.raises(ServerError, match="another directory"):
+        Topology(b=Session(second, f"{uuid}:1-900")).fetch(tmp_path, B)
+    assert not (tmp_path / "era-1").exists()
+
+
+def test_eras_are_locked_together(first: Source, second: Source, tmp_path: Path) -> None:
+    Topology(a=Session(first, everything(first))).fetch(tmp_path, A)
+    other = Session(second, everything(second))
+    Topology(b=other).fetch(tmp_path, B, B)
+    from binlog_kaitai.live.archive import Archive
+
+    archive = Archive(tmp_path)
+    with pytest.raises(SourceError, match="another fetch"):
+        Topology(b=other).fetch(tmp_path, B)
+    archive.close()
+    Topology(b=other).fetch(tmp_path, B)
