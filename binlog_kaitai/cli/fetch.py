@@ -72,12 +72,13 @@ def command(
     REPLICATION SLAVE.
 
     Each run continues where the last one ended, even if it was interrupted. Nothing is overwritten, and a
-    server other than the archive's is rejected. Exits 4 if the server cannot be reached, 2 if it refuses.
+    server other than the archive's is rejected. With several hosts, HOST1,HOST2:PORT, the archive continues
+    at another one if its server is lost, in a directory of its own. Exits 4 if the server cannot be reached, 2 if it refuses.
 
     \b
     Examples:
       binlog-kaitai fetch mysql://repl@db1/ --to archive
-      binlog-kaitai fetch mysql://repl@db1/ --to archive --follow
+      binlog-kaitai fetch mysql://repl@db1,db2/ --to archive --follow
       binlog-kaitai fetch 'mariadb://repl@db2/?ssl-ca=/etc/ssl/db.pem' --to archive --from mysql-bin.000042
     """
     from binlog_kaitai.live import fetch
