@@ -73,7 +73,8 @@ def command(
 
     Each run continues where the last one ended, even if it was interrupted. Nothing is overwritten, and a
     server other than the archive's is rejected. With several hosts, HOST1,HOST2:PORT, the archive continues
-    at another one if its server is lost, in a directory of its own. Exits 4 if the server cannot be reached, 2 if it refuses.
+    at another one if its server is lost, in a directory of its own. Exits 4 if the server cannot be reached,
+    2 if it refuses.
 
     \b
     Examples:

@@ -232,9 +232,12 @@ class Follower:
                     if at == len(paths):
                         return walk
                     log_header = read_log_header(paths[at], self._keys)
+                is_new_era = eras.number_of(paths[at]) != eras.number_of(walk.checkpoint.file)
+                if is_new_era and log_header.previous is None and at == len(paths) - 1:
+                    return walk  # its GTIDs, which show where it continues, are still to come
                 check_next(walk.checkpoint, paths[at], log_header, self._lose)
                 skip = walk.checkpoint.skip
-                if eras.number_of(paths[at]) != eras.number_of(walk.checkpoint.file):
+                if is_new_era:
                     skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
                 if log_header.previous is not None and not GtidSet.parse(skip).without(log_header.previous):
                     skip = ""

@@ -15,6 +15,7 @@ from pathlib import Path
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.fetching import EARLIEST
 from binlog_kaitai.live.spool import Spool, Start
+from binlog_kaitai.sources import eras
 
 _READER = "reader"
 
@@ -71,8 +72,9 @@ class Direct:
         return found
 
     def name_of(self, path: str) -> str:
-        """The server's name, and the log's."""
-        return self._server + os.path.basename(path)
+        """The first server's name, and the log's."""
+        era = eras.number_of(path)
+        return self._server + (f"era-{era}/" if era else "") + os.path.basename(path)
 
     def close(self) -> None:
         """Stop fetching, and remove the directory."""

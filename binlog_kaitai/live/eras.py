@@ -18,16 +18,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import ConnectionLostError, ServerError, reading
+from binlog_kaitai.errors import ConnectionLostError, ServerError, reading, writing_to
 from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.state import Place, State
+from binlog_kaitai.live.state import Place, State, is_log, read_names
 from binlog_kaitai.live.tear import gtids_at_end
 from binlog_kaitai.sources import eras, source
+from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source
+from binlog_kaitai.sources.source import Source, log_name
 
 
 def newest(folder: Path) -> Path:
@@ -149,6 +150,51 @@ def begin(folder: Path, archive: Archive, server: Server, read: GtidSet, log: st
     era.mkdir(exist_ok=True)
     State(archive.replica, server, Place(log), str(read)).save(era)
     return era
+
+
+def remove_before(folder: Path, archive: Archive, log: str) -> None:
+    """Remove the logs before one of them.
+
+    Parameters
+    ----------
+    folder
+        The archive's directory.
+    archive
+        Its last era, which is open.
+    log
+        Its path in the archive's directory.
+
+    Raises
+    ------
+    SourceError
+        They cannot be removed.
+    """
+    number, name = eras.number_of(log), Path(log).name
+    for at, era in enumerate((str(folder), *eras.folders(str(folder)))):
+        if at == number == archive_number(archive):
+            archive.remove_before(name)
+        elif at <= number:
+            _remove(Path(era), name if at == number else "")
+
+
+def archive_number(archive: Archive) -> int:
+    """The number of an archive's era."""
+    return eras.number_of(str(archive.folder / "log"))
+
+
+def _remove(era: Path, name: str) -> None:
+    """Remove the logs of a closed era before one of them; all of them if it is ``""``."""
+    names = read_names(era)
+    kept = names[names.index(name) :] if name in names else []
+    if name and not kept:
+        return
+    with writing_to(str(era)):
+        for index in era.glob("*.index") if kept != names else ():
+            replace_file(index, "".join(f"./{one}\n" for one in kept))
+        # A killed process may have left logs that the index no longer lists.
+        for path in era.iterdir():
+            if is_log(log_name(path.name)) and log_name(path.name) not in kept:
+                path.unlink()
 
 
 def logs_of(folder: str, keys: Keys | None = None) -> Iterator[Source]:

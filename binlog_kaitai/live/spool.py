@@ -3,7 +3,7 @@
 ==================  ===================================================================
 `binlog.000001` …   the archive, see `archive`
 `spool.json`        makes the directory a spool: logs are removed from no other archive
-`readers/ID`        the log that a reader needs next
+`readers/ID`        the log that a reader needs next, such as `binlog.000003` or `era-1/binlog.000017`
 ==================  ===================================================================
 
 Any number of readers, in any number of processes, share one spool. The process that holds the archive's lock
@@ -30,11 +30,13 @@ from binlog_kaitai.following.log_headers import header_of, read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import PURGED, pause_after
+from binlog_kaitai.live.eras import is_same, newest, remove_before
 from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone, open_log
 from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers
 from binlog_kaitai.live.tear import PASSED
+from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
@@ -117,14 +119,14 @@ class Spool:
             return None
         path = [one.path or "" for one in resolve(str(self.folder))][-1]
         # A log is listed once something of it is on disk; by then the one before it is, to its end.
-        is_listed = os.path.basename(path) == place.name
+        is_listed = _log_of(path) == _log_of(str(newest(self.folder) / place.name))
         return path, place.position if is_listed else os.path.getsize(path)
 
-    def reaches(self, name: str, position: int) -> bool:
-        """Whether everything before a position of one of the server's logs is on disk."""
-        place = self._place()
-        if place is None:
-            return False
+    def reaches(self, name: str, position: int, era: int = 0) -> bool:
+        """Whether everything before a position of a log is on disk, in the given era or a later one."""
+        place, here_era = self._place(), self._era()
+        if place is None or here_era != era:
+            return here_era > era
         # No log has anything before its first event.
         goal, here = natural_key(name), natural_key(place.name)
         return here > goal or (here == goal and place.position >= (position if position > len(MAGIC) else 0))
@@ -166,6 +168,9 @@ class Spool:
             first = self._first()
             if first is None or self._start != EARLIEST:
                 return
+            if self._era():
+                reason = "the spool has continued at another server; give this query a spool of its own"
+                raise UsageError(reason, file=str(self.folder))
             oldest = session.dump("", len(MAGIC)).log_name
             if natural_key(oldest) < natural_key(first):
                 reason = f"begins with {first}, because other queries no longer need older logs; the server "
@@ -199,21 +204,56 @@ class Spool:
         return header is not None and log_id in (header.log_id, None)
 
     def _place(self) -> Place | None:
-        state = State.load(self.folder)
+        state = State.load(newest(self.folder))
         return None if state is None else state.place
 
+    def _era(self) -> int:
+        return len(eras.folders(str(self.folder)))
+
     def _first(self) -> str | None:
-        """The name of the oldest log here."""
-        names = sorted((path.name for path in self.folder.iterdir() if is_log(path.name)), key=natural_key)
-        return names[0] if names else None
+        """The oldest log here."""
+        for folder in (str(self.folder), *eras.folders(str(self.folder))):
+            if names := sorted(filter(is_log, os.listdir(folder)), key=natural_key):
+                return _log_of(os.path.join(folder, names[0]))
+        return None
 
     def _session(self) -> Session:
+        """A connection to the spool's server; to another one if that cannot be reached."""
         for failures in range(1, TRIES):
-            for address in self._addresses:
-                with suppress(ConnectionLostError):
-                    return Session(address, anyone())
+            with suppress(ConnectionLostError):
+                return self._session_at_once()
             self._stop.wait(pause_after(failures))
-        return Session(self._addresses[-1], anyone())
+        return self._session_at_once()
+
+    def _session_at_once(self) -> Session:
+        state = State.load(newest(self.folder))
+        others: list[Address] = []
+        lost: ConnectionLostError | None = None
+        for address in self._addresses:
+            try:
+                session = Session(address, anyone())
+            except ConnectionLostError as error:
+                lost = error
+                continue
+            if state is None or state.server is None or is_same(state.server, session.server):
+                return session
+            session.close()
+            others.append(address)
+        if others:
+            return Session(others[0], anyone())
+        assert lost is not None
+        raise lost
+
+    def _goal(self) -> tuple[str, int, int]:
+        """What the spool's server has now, as `reaches` takes it.
+
+        If only another server can be reached, it is what that one has, in the era that begins with it.
+        """
+        state, era = State.load(newest(self.folder)), self._era()
+        with self._session() as session:
+            if state is not None and state.server is not None and not is_same(state.server, session.server):
+                era += 1
+            return (*session.newest_position(), era)
 
     # -- fetching
 
@@ -225,15 +265,14 @@ class Spool:
         ServerError, SourceError
             As `Fetch.run` does.
         """
-        goal: tuple[str, int] | None = None
+        goal: tuple[str, int, int] | None = None
         while True:
             try:
                 self._fetch(follows=False)
                 return
             except InUseError:
                 if goal is None:
-                    with self._session() as session:
-                        goal = session.newest_position()
+                    goal = self._goal()
             if self.reaches(*goal):
                 return
             time.sleep(_WATCH_SECONDS)
@@ -306,7 +345,7 @@ class Spool:
         SourceError
             It cannot be written.
         """
-        name = os.path.basename(file)
+        name = _log_of(file)
         if not name or not self._is_here(name, log_id):
             name = self._first() or ""
         now, (last, at) = time.monotonic(), self._noted.get(reader, ("", 0.0))
@@ -345,7 +384,18 @@ class Spool:
         with self._readers():
             needed = [name for path in (self.folder / _READERS).iterdir() if (name := _needed(path))]
             if needed:
-                archive.remove_before(min(needed, key=natural_key))
+                remove_before(self.folder, archive, min(needed, key=_age))
+
+
+def _log_of(path: str) -> str:
+    """A log's path in its archive."""
+    era, name = eras.number_of(path), os.path.basename(path)
+    return os.path.join(eras.folder_of("", era), name) if era else name
+
+
+def _age(log: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """A key that sorts logs by age."""
+    return eras.number_of(log), natural_key(os.path.basename(log))
 
 
 def _needed(path: Path) -> str:

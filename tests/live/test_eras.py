@@ -57,7 +57,7 @@ class Topology:
         reports: list[str] = []
         addresses: Any = [type("Place", (), {"name": name})() for name in names]
         fetch = fetching.Fetch(addresses, folder, report=lambda what, facts: reports.append(what))
-        fetch._session = self._session  # type: ignore[assignment, method-assign]
+        fetch._session = self._session  # type: ignore[method-assign]
         fetch.run()
         return reports
 

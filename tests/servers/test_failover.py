@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,6 +19,7 @@ from tests.servers.conftest import StartServer
 from tests.servers.fetching import (
     Proxy,
     differences,
+    environment,
     following,
     kill,
     logs_in,
@@ -25,6 +27,7 @@ from tests.servers.fetching import (
     replicate,
     run_fetch,
     run_workload,
+    url,
     wait_for,
     wait_until_replicated,
 )
@@ -58,6 +61,12 @@ def empty_replica(replica: Server) -> None:
         replica.execute("SET GLOBAL gtid_slave_pos = ''")
 
 
+@pytest.fixture(autouse=True)
+def _login(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_an_archive_continues_at_a_replica(name: str, start_server: StartServer, tmp_path: Path) -> None:
     source, archive = start_server(name), tmp_path / "archive"
@@ -72,6 +81,7 @@ def test_an_archive_continues_at_a_replica(name: str, start_server: StartServer,
         wait_until_replicated(source, replica)
         replica.execute("STOP REPLICA")
         run_workload(source, 32, 3)
+        follower = Following(url(ports))
         with following(ports, archive) as fetching:
             wait_for(lambda: reaches(archive, source), "the source's logs")
             source.kill()
@@ -98,12 +108,36 @@ def test_an_archive_continues_at_a_replica(name: str, start_server: StartServer,
         for one in logs_in(era):
             assert (era / one).read_bytes() == (replica.data / one).read_bytes()
         assert gtids_of(era / "binlog.index") & read  # a log cannot be cut
-        check_each_once(archive, read, gtids_of(replica.data / "binlog.index"))
+        everything = gtids_of(replica.data / "binlog.index")
+        wait_for(lambda: sum(follower.found.values()) >= sum(everything.values()), "the follower", 20)
+        follower.stop()
+        assert follower.found == everything
+        check_each_once(archive, read, everything)
         # The former source lacks the new transactions.
         source.start()
         done = run_fetch(ports[:1] * 2, archive)
         assert done.returncode == 2
         assert "the server lacks the transactions" in done.stderr
+
+
+class Following:
+    """A thread that follows servers, and counts transactions."""
+
+    def __init__(self, target: str) -> None:
+        self.found = Counter[str]()
+        self._is_over = threading.Event()
+        self._events = bk.follow(target, interval=0.1, stop=self._is_over.is_set)
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def _read(self) -> None:
+        for event in self._events:
+            self.found.update(begun([event]))
+
+    def stop(self) -> None:
+        self._is_over.set()
+        self._thread.join()
+        self._events.close()
 
 
 def check_each_once(archive: Path, read: Counter[str], everything: Counter[str]) -> None:
