@@ -11,6 +11,7 @@ packets      the stream of packets → the bytes of one log after another
 state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
 eras         archives that continue at another server
+starts       where a new archive begins
 packing      closed logs, compressed
 gap          events that are missing, on the way or because a server has purged logs
 tear         logs that end within an event, and whether the next log continues them

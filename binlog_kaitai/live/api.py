@@ -6,7 +6,8 @@ from pathlib import Path
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.fetching import EARLIEST, Fetch, Report
+from binlog_kaitai.live.fetching import Fetch, Report
+from binlog_kaitai.live.starts import EARLIEST
 
 
 def fetch(

@@ -30,7 +30,6 @@ from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.session import Replica, Server
@@ -38,14 +37,14 @@ from binlog_kaitai.live.state import (
     Place,
     State,
     context_of,
-    is_log,
     read_names,
     refuse_strangers,
+    remove_logs,
     take_lock,
 )
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.packed import SUFFIXES
-from binlog_kaitai.sources.source import MAGIC, log_name, natural_key, series_of
+from binlog_kaitai.sources.source import MAGIC, series_of
 
 #: Maximum size of the last transaction to fetch again and compare, in bytes.
 _MOST_AGAIN = 16 << 20
@@ -71,6 +70,8 @@ class Archive:
         The identity of this client as a replica.
     server : Server or None
         The server that the logs are from.
+    read_before : str
+        The GTIDs of earlier eras, see `eras`.
     written : int
         Number of bytes written since it was opened.
 
@@ -93,7 +94,7 @@ class Archive:
         self._is_closed = False  # by an event of the server
         self._is_flag_unsafe = False
         self._names: list[str] = []
-        self._read_before = ""
+        self.read_before = ""
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY)
@@ -116,11 +117,6 @@ class Archive:
     def index(self) -> Path:
         """The index file, named after the first log's series."""
         return self.folder / f"{series_of(self._names[0])[1]}index"
-
-    @property
-    def read_before(self) -> GtidSet:
-        """The transactions that earlier eras of the archive have, see `eras`."""
-        return GtidSet.parse(self._read_before)
 
     @property
     def unsafe(self) -> bool:
@@ -239,17 +235,9 @@ class Archive:
         SourceError
             They cannot be removed.
         """
-        if name not in self._names:
-            return
-        if at := self._names.index(name):
-            self._names = self._names[at:]
-            self._write_index()
-        with writing_to(str(self.folder)):
-            # A killed process may have left logs that the index no longer lists.
-            for path in self.folder.glob(f"{series_of(name)[1]}*"):
-                log = log_name(path.name)
-                if is_log(log) and natural_key(log) < natural_key(name):
-                    path.unlink()
+        if name in self._names:
+            names, self._names = self._names, self._names[self._names.index(name) :]
+            remove_logs(self.folder, names, self._names)
 
     def cut(self) -> None:
         """Remove the bytes of an incomplete transaction."""
@@ -350,12 +338,12 @@ class Archive:
             chosen = random.SystemRandom().randrange(*SERVER_IDS) if server_id is None else server_id
             return Replica(chosen, str(uuid.uuid4()))
         self.server, self.place, replica = state.server, state.place, state.replica
-        self._read_before = state.read_before
+        self.read_before = state.read_before
         self._names = read_names(self.folder)
         return replica if server_id is None else Replica(server_id, replica.uuid)
 
     def _save(self) -> None:
-        State(self.replica, self.server, self.place, self._read_before).save(self.folder)
+        State(self.replica, self.server, self.place, self.read_before).save(self.folder)
 
     def _write_index(self) -> None:
         replace_file(self.index, "".join(f"./{name}\n" for name in self._names))

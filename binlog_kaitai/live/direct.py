@@ -13,8 +13,8 @@ import weakref
 from pathlib import Path
 
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.fetching import EARLIEST
 from binlog_kaitai.live.spool import Spool, Start
+from binlog_kaitai.live.starts import EARLIEST
 from binlog_kaitai.sources import eras
 
 _READER = "reader"

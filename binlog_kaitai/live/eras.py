@@ -18,17 +18,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import ConnectionLostError, ServerError, reading, writing_to
+from binlog_kaitai.errors import ConnectionLostError, ServerError, reading
 from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.state import Place, State, is_log, read_names
+from binlog_kaitai.live.state import Place, State, read_names, remove_logs
 from binlog_kaitai.live.tear import gtids_at_end
 from binlog_kaitai.sources import eras, source
-from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source, log_name
+from binlog_kaitai.sources.source import Source
 
 
 def newest(folder: Path) -> Path:
@@ -45,13 +44,15 @@ def is_same(known: Server, server: Server) -> bool:
 
 def choose(
     addresses: Sequence[Address],
-    known: Server,
+    known: Server | None,
     connect: Callable[[Address], Session],
     continue_at: Callable[[Address], None],
     *,
     may_move: bool,
 ) -> Address:
-    """The address of a server, or of one that takes its place.
+    """The address of a server, or of one that takes its place; of any server if it is unknown.
+
+    A single address is returned as it is.
 
     Parameters
     ----------
@@ -67,11 +68,13 @@ def choose(
     ServerError
         All servers were reached, and refuse.
     """
+    if len(addresses) == 1:
+        return addresses[0]
     others, errors = [], list[ServerError]()
     for address in addresses:
         try:
             with connect(address) as session:
-                if is_same(known, session.server):
+                if known is None or is_same(known, session.server):
                     return address
             others.append(address)
         except ServerError as error:
@@ -97,7 +100,7 @@ def read_so_far(archive: Archive) -> GtidSet:
     BinlogError
         Its newest log cannot be read.
     """
-    found, place = archive.read_before, archive.place
+    found, place = GtidSet.parse(archive.read_before), archive.place
     if place is None or not place.position:
         return found
     path = str(archive.folder / place.name)
@@ -171,40 +174,37 @@ def remove_before(folder: Path, archive: Archive, log: str) -> None:
     """
     number, name = eras.number_of(log), Path(log).name
     for at, era in enumerate((str(folder), *eras.folders(str(folder)))):
-        if at == number == archive_number(archive):
+        if at == number == eras.number_of(str(archive.folder / name)):
             archive.remove_before(name)
         elif at <= number:
             _remove(Path(era), name if at == number else "")
-
-
-def archive_number(archive: Archive) -> int:
-    """The number of an archive's era."""
-    return eras.number_of(str(archive.folder / "log"))
 
 
 def _remove(era: Path, name: str) -> None:
     """Remove the logs of a closed era before one of them; all of them if it is ``""``."""
     names = read_names(era)
     kept = names[names.index(name) :] if name in names else []
-    if name and not kept:
-        return
-    with writing_to(str(era)):
-        for index in era.glob("*.index") if kept != names else ():
-            replace_file(index, "".join(f"./{one}\n" for one in kept))
-        # A killed process may have left logs that the index no longer lists.
-        for path in era.iterdir():
-            if is_log(log_name(path.name)) and log_name(path.name) not in kept:
-                path.unlink()
+    if kept or not name:
+        remove_logs(era, names, kept)
 
 
-def logs_of(folder: str, keys: Keys | None = None) -> Iterator[Source]:
-    """The logs of an era, as sources that leave out transactions of earlier eras.
+def age(log: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """A key that sorts the logs of an archive by age."""
+    return eras.number_of(log), source.natural_key(Path(log).name)
+
+
+def later_logs(folder: str, keys: Keys | None = None) -> list[Source]:
+    """The logs of all eras of an archive but the first, without transactions of earlier eras.
 
     Raises
     ------
     SourceError
-        The era's state cannot be read.
+        The state of an era cannot be read.
     """
+    return [log for era in eras.folders(folder) for log in _logs_of(era, keys)]
+
+
+def _logs_of(folder: str, keys: Keys | None) -> Iterator[Source]:
     state = State.load(Path(folder))
     if state is None or not list(Path(folder).glob("*.index")):
         return  # nothing of its first log is on disk

@@ -6,18 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import (
     BinlogError,
     ConnectionLostError,
     DamagedError,
     ServerError,
-    UsageError,
 )
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
@@ -26,18 +23,17 @@ from binlog_kaitai.live.eras import begin, choose, first_log, newest, read_so_fa
 from binlog_kaitai.live.gap import check_received, explain_gap
 from binlog_kaitai.live.lag import Lag
 from binlog_kaitai.live.metrics import Metrics
-from binlog_kaitai.live.packets import EventStream, State, checked_name
+from binlog_kaitai.live.packets import EventStream, State
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import LogStream
+from binlog_kaitai.live.starts import EARLIEST, first_log_of
 from binlog_kaitai.live.state import lock
 from binlog_kaitai.live.tear import check_continues, log_after, torn
 from binlog_kaitai.sources.source import MAGIC
 
 if TYPE_CHECKING:
     from binlog_kaitai.live.packing import Packer
-
-EARLIEST, LATEST = "earliest", "latest"
 
 #: Bytes written, and seconds, after which they are synced to disk.
 _SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
@@ -50,8 +46,6 @@ _TRIES_OF_DAMAGE = 3
 
 #: With several servers, the number of consecutive attempts to reach the archive's before another one is used.
 _TRIES_BEFORE_FAILOVER = 3
-
-_BEHIND = ("bytes_behind", "gtids_behind")
 
 #: Callback for progress: an event name and its details.
 Report = Callable[[str, dict[str, Any]], None]
@@ -175,7 +169,9 @@ class Fetch:
         while not self._stop.is_set():
             before = self._archive.place
             try:
-                self._address = self._chosen(failures)
+                may_move = failures >= _TRIES_BEFORE_FAILOVER
+                known, others = self._archive.server, self._continue_at
+                self._address = choose(self._addresses, known, self._session, others, may_move=may_move)
                 if self._fetch_from(self._address):
                     return
             except (ConnectionLostError, DamagedError) as error:
@@ -191,14 +187,6 @@ class Fetch:
                 self._show(is_connected=False, is_caught_up=False)
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
                 self._stop.wait(pause)
-
-    def _chosen(self, failures: int) -> Address:
-        """The address to fetch from, after a number of failures in a row."""
-        known = self._archive.server
-        if len(self._addresses) == 1 or known is None:
-            return self._addresses[failures % len(self._addresses)]
-        may_move = failures >= _TRIES_BEFORE_FAILOVER
-        return choose(self._addresses, known, self._session, self._continue_at, may_move=may_move)
 
     def _continue_at(self, address: Address) -> None:
         """Begin an era of the archive with the logs of another server.
@@ -217,7 +205,9 @@ class Fetch:
             raise error.at(file=address.name, position=None) from error.__cause__
         self._report("failover", {"server": address.name, "log": log, "folder": str(era)})
         self._is_from_start = False
+        written = self._archive.written
         self._open(era)
+        self._archive.written = written
 
     def _fetch_from(self, address: Address) -> bool:
         """Fetch over one connection; False if another one has to continue, after a torn log."""
@@ -252,7 +242,7 @@ class Fetch:
         """The log and position to request."""
         place = self._archive.place
         if place is None:
-            return self._first_log(address), len(MAGIC)
+            return first_log_of(address, self._session, self._start), len(MAGIC)
         if self._is_from_start:
             return place.name, len(MAGIC)
         if place.again <= MAX_SHORT_POSITION:
@@ -260,23 +250,6 @@ class Fetch:
         with self._session(address) as session:
             # If no request can express the position, the log is fetched again from its start and compared.
             return place.name, place.again if session.can_start_far() else len(MAGIC)
-
-    def _first_log(self, address: Address) -> str:
-        if self._start == EARLIEST:
-            return ""
-        try:
-            gtids = GtidSet.parse(self._start)
-        except UsageError:
-            gtids = None
-        if gtids is None and self._start != LATEST:
-            return checked_name(self._start)
-        with self._session(address) as session:
-            if gtids is None:
-                return session.newest_log()
-            try:
-                return session.log_after(gtids)
-            except ServerError as error:
-                raise error.at(file=address.name, position=None) from error.__cause__
 
     def _explained(self, error: ServerError, address: Address, name: str, position: int) -> ServerError:
         if isinstance(error, ConnectionLostError):
@@ -419,11 +392,8 @@ class Fetch:
             is_new = values["connected"] and lag.update()
             values["bytes_behind"], values["gtids_behind"] = lag.bytes_behind, lag.gtids_behind
             if is_new:
-                facts: dict[str, Any] = {}
-                for name in _BEHIND:
-                    facts[name] = None if isnan(values[name]) else int(values[name])
-                facts["lag_seconds"] = round(self._metrics.lag(), 1)
-                self._report("progress", self._facts() | facts)
+                seconds = {"lag_seconds": round(self._metrics.lag(), 1)}
+                self._report("progress", self._facts() | lag.facts() | seconds)
 
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place

@@ -72,6 +72,11 @@ class Lag:
             self.close()
             return False
 
+    def facts(self) -> dict[str, int | None]:
+        """What the server said last, for reports; None for what it did not say."""
+        found = {"bytes_behind": self.bytes_behind, "gtids_behind": self.gtids_behind}
+        return {name: None if math.isnan(value) else int(value) for name, value in found.items()}
+
     def close(self) -> None:
         """Close the connection; the next question opens another one."""
         if self._session is not None:

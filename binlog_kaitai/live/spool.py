@@ -30,10 +30,11 @@ from binlog_kaitai.following.log_headers import header_of, read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import PURGED, pause_after
-from binlog_kaitai.live.eras import is_same, newest, remove_before
-from binlog_kaitai.live.fetching import EARLIEST, LATEST, TRIES, Fetch
-from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.eras import age, choose, is_same, newest, remove_before
+from binlog_kaitai.live.fetching import TRIES, Fetch
+from binlog_kaitai.live.session import Server, Session
 from binlog_kaitai.live.source import anyone, open_log
+from binlog_kaitai.live.starts import EARLIEST, LATEST
 from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers
 from binlog_kaitai.live.tear import PASSED
 from binlog_kaitai.sources import eras
@@ -119,7 +120,7 @@ class Spool:
             return None
         path = [one.path or "" for one in resolve(str(self.folder))][-1]
         # A log is listed once something of it is on disk; by then the one before it is, to its end.
-        is_listed = _log_of(path) == _log_of(str(newest(self.folder) / place.name))
+        is_listed = eras.log_of(path) == eras.log_of(str(newest(self.folder) / place.name))
         return path, place.position if is_listed else os.path.getsize(path)
 
     def reaches(self, name: str, position: int, era: int = 0) -> bool:
@@ -214,7 +215,7 @@ class Spool:
         """The oldest log here."""
         for folder in (str(self.folder), *eras.folders(str(self.folder))):
             if names := sorted(filter(is_log, os.listdir(folder)), key=natural_key):
-                return _log_of(os.path.join(folder, names[0]))
+                return eras.log_of(os.path.join(folder, names[0]))
         return None
 
     def _session(self) -> Session:
@@ -226,34 +227,23 @@ class Spool:
         return self._session_at_once()
 
     def _session_at_once(self) -> Session:
+        address = choose(self._addresses, self._server(), _connect, lambda other: None, may_move=True)
+        return _connect(address)
+
+    def _server(self) -> Server | None:
+        """The server whose logs are fetched; None in a new spool."""
         state = State.load(newest(self.folder))
-        others: list[Address] = []
-        lost: ConnectionLostError | None = None
-        for address in self._addresses:
-            try:
-                session = Session(address, anyone())
-            except ConnectionLostError as error:
-                lost = error
-                continue
-            if state is None or state.server is None or is_same(state.server, session.server):
-                return session
-            session.close()
-            others.append(address)
-        if others:
-            return Session(others[0], anyone())
-        assert lost is not None
-        raise lost
+        return None if state is None else state.server
 
     def _goal(self) -> tuple[str, int, int]:
         """What the spool's server has now, as `reaches` takes it.
 
         If only another server can be reached, it is what that one has, in the era that begins with it.
         """
-        state, era = State.load(newest(self.folder)), self._era()
+        known, era = self._server(), self._era()
         with self._session() as session:
-            if state is not None and state.server is not None and not is_same(state.server, session.server):
-                era += 1
-            return (*session.newest_position(), era)
+            is_other = known is not None and not is_same(known, session.server)
+            return (*session.newest_position(), era + is_other)
 
     # -- fetching
 
@@ -345,7 +335,7 @@ class Spool:
         SourceError
             It cannot be written.
         """
-        name = _log_of(file)
+        name = eras.log_of(file)
         if not name or not self._is_here(name, log_id):
             name = self._first() or ""
         now, (last, at) = time.monotonic(), self._noted.get(reader, ("", 0.0))
@@ -384,18 +374,11 @@ class Spool:
         with self._readers():
             needed = [name for path in (self.folder / _READERS).iterdir() if (name := _needed(path))]
             if needed:
-                remove_before(self.folder, archive, min(needed, key=_age))
+                remove_before(self.folder, archive, min(needed, key=age))
 
 
-def _log_of(path: str) -> str:
-    """A log's path in its archive."""
-    era, name = eras.number_of(path), os.path.basename(path)
-    return os.path.join(eras.folder_of("", era), name) if era else name
-
-
-def _age(log: str) -> tuple[int, list[tuple[int, int, str]]]:
-    """A key that sorts logs by age."""
-    return eras.number_of(log), natural_key(os.path.basename(log))
+def _connect(address: Address) -> Session:
+    return Session(address, anyone())
 
 
 def _needed(path: Path) -> str:

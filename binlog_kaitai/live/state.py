@@ -14,9 +14,10 @@ from typing import Any
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import SourceError, UsageError, reading
+from binlog_kaitai.errors import SourceError, UsageError, reading, writing_to
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.sources.disk import replace_file
+from binlog_kaitai.sources.source import log_name
 
 STATE = "fetch.json"
 _VERSION = 1
@@ -148,6 +149,29 @@ def read_names(folder: Path) -> list[str]:
         with reading(str(path)):
             return [line.removeprefix("./") for line in path.read_text(encoding="utf-8").split()]
     return []
+
+
+def remove_logs(folder: Path, names: list[str], kept: list[str]) -> None:
+    """Remove all logs but some; the index no longer lists them when they go.
+
+    Parameters
+    ----------
+    names
+        Those that the index may list.
+
+    Raises
+    ------
+    SourceError
+        They cannot be removed.
+    """
+    for index in folder.glob("*.index") if kept != names else ():
+        replace_file(index, "".join(f"./{one}\n" for one in kept))
+    with writing_to(str(folder)):
+        # A killed process may have left logs that the index no longer lists.
+        for path in folder.iterdir():
+            log = log_name(path.name)
+            if is_log(log) and log not in kept:
+                path.unlink()
 
 
 def is_log(name: str) -> bool:

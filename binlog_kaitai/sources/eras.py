@@ -31,3 +31,9 @@ def number_of(path: str) -> int:
     """The number of the era that a log belongs to; 0 outside of archives, too."""
     found = _ERA.fullmatch(os.path.basename(os.path.dirname(os.path.normpath(path))))
     return int(found[1]) if found else 0
+
+
+def log_of(path: str) -> str:
+    """A log's path in the directory of its archive."""
+    era, name = number_of(path), os.path.basename(path)
+    return os.path.join(folder_of("", era), name) if era else name

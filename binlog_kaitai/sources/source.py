@@ -67,8 +67,7 @@ class Source:
     keys : Keys or None
         Where to find keys if it is encrypted, besides the process and its environment.
     repeated : GtidSet or None
-        Transactions that another server's logs before this one have: readers of rows, events and transactions
-        leave them out. Files are copied, checked and printed as they are.
+        Transactions that earlier eras have: readers of rows, events and transactions leave them out.
     """
 
     name: str
@@ -152,19 +151,12 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         if is_server(path):
             live = import_module("binlog_kaitai.live.source")
             return cast(list[Source], live.resolve(path))
-        logs = [Source.of_path(found, keys) for found in _paths_of(path)]
-        for era in eras.folders(path):
-            logs += _logs_of_era(era, keys)
-        return logs
+        later = import_module("binlog_kaitai.live.eras").later_logs(path, keys) if eras.folders(path) else []
+        return [*(Source.of_path(found, keys) for found in _paths_of(path)), *later]
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
     return [found for one in source for found in resolve(one, keys)]
-
-
-def _logs_of_era(folder: str, keys: Keys | None) -> Iterable[Source]:
-    live = import_module("binlog_kaitai.live.eras")
-    return cast(Iterable[Source], live.logs_of(folder, keys))
 
 
 def is_server(path: str) -> bool:

@@ -40,8 +40,8 @@ class Session(FakeSession):
 
     def log_after(self, gtids: GtidSet) -> str:
         """The last log whose previous GTIDs are in the set, as servers choose it."""
-        heads = {name: GtidSet.parse(before(data)) for name, data in sorted(self._source.logs.items())}
-        return [name for name, previous in heads.items() if previous in gtids][-1]
+        logs = sorted(self._source.logs.items())
+        return [name for name, data in logs if GtidSet.parse(before(data)) in gtids][-1]
 
 
 def before(data: bytes) -> str:
