@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -124,6 +125,8 @@ def test_an_archive_continues_where_it_was_lost(first: Source, second: Source, t
         assert Counter(begun(bk.follow(folder, idle_timeout=0))) == wanted
         assert Counter(filter(None, bk.read_transactions(folder).read_all()["gtid"].to_pylist())) == wanted
         assert bk.read_changes(folder).read_all().num_rows == changes
+        splits = plan(str(folder), 1000)
+        assert sum(batch.num_rows for one in splits for batch in read_split(one)) == changes
         assert bk.stats(folder).totals["transactions"] == sum(wanted.values())
         Topology(a=None, b=other).fetch(folder, A, B)  # the era is resumed
         there = Session(first, everything(second))
