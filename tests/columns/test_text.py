@@ -20,8 +20,8 @@ from binlog_kaitai.columns.rows.images import MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, NULL
-from binlog_kaitai.columns.text.kernels import put_moments
-from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, clock, digits, joined, written
+from binlog_kaitai.columns.text.kernels import ByteTexts, put_moments
+from binlog_kaitai.columns.text.pieces import HEX, clock, digits, joined, written
 from binlog_kaitai.columns.text.sql import as_arguments, literals, sql_style
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.render.sql.prepared import arguments

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.bodies import find_bodies
+from binlog_kaitai.columns.blocks.mapped import copied
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import NONE, divide_by_type, read_numbers
@@ -241,7 +242,7 @@ class Block:
     def raw(self, row: int) -> bytes:
         """All bytes of one event."""
         start = int(self.starts[row])
-        return bytes(self.data[start : start + int(self.sizes[row])])
+        return copied(self.data, start, start + int(self.sizes[row]))
 
     def fixed_header(self, row: int) -> Header:
         """Header of one event."""

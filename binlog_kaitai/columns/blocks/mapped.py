@@ -76,6 +76,16 @@ def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
         give_back(data, at, after)
 
 
+def copied(data: Any, start: int, end: int) -> bytes:
+    """The bytes of a range of an array; of a long range, at most a piece is in memory twice."""
+    if end - start <= LONG:
+        return bytes(data[start:end])
+    copy = io.BytesIO()
+    for piece in pieces(data, start, end):
+        copy.write(piece)
+    return copy.getvalue()
+
+
 def crc32_in_pieces(data: Bytes, start: int, end: int) -> int:
     """CRC32 of a range of an array, computed in pieces."""
     if end - start <= PIECE:

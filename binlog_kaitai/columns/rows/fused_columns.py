@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.blocks.mapped import LONG, pieces
 from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.read_kernels import (
@@ -138,10 +139,26 @@ def _strings(
         return
     positions = np.concatenate(([0], np.cumsum(totals + _SLACK)))
     out = np.empty(int(positions[-1]), dtype=np.uint8)
-    copy_columns.run(data, starts, count, plan, offsets, positions, out)
+    if int(totals.sum()) > LONG * count:
+        _copy_long(data, starts, count, plan, offsets, positions, out)
+    else:
+        copy_columns.run(data, starts, count, plan, offsets, positions, out)
     memory = pa.py_buffer(out)
     for offset, total in zip(positions.tolist(), totals.tolist(), strict=False):
         yield memory.slice(offset, total)
+
+
+def _copy_long(
+    data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, positions: Ints, out: Bytes
+) -> None:
+    """Like `copy_columns`, for long values in a mapped file: only a piece of it is in memory."""
+    for line, to in zip(plan, positions.tolist(), strict=False):
+        ends = to + offsets[line[VALUES] : line[VALUES] + count + 1].astype(np.int64)
+        for row in range(count):
+            at, start = int(ends[row]), int(starts[line[STARTS] + row]) + int(line[SIZE])
+            for piece in pieces(data, start, start + int(ends[row + 1]) - at):
+                out[at : at + len(piece)] = piece
+                at += len(piece)
 
 
 def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:

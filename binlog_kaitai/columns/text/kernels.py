@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+
+
+class ByteTexts(NamedTuple):
+    """A translation table for bytes; see `put_bytes`."""
+
+    is_plain: Any
+    sizes: Any
+    texts: Any
+
+    @classmethod
+    def of(cls, escapes: Mapping[int, bytes]) -> ByteTexts:
+        """A table of the bytes that are not copied unchanged."""
+        texts = np.zeros((256, max(map(len, escapes.values()), default=1)), dtype=np.uint8)
+        sizes = np.ones(256, dtype=np.int64)
+        is_plain = np.ones(256, dtype=np.bool_)
+        for byte, text in escapes.items():
+            texts[byte, : len(text)] = list(text)
+            sizes[byte] = len(text)
+            is_plain[byte] = False
+        return cls(is_plain, sizes, texts)
 
 
 @kernel

@@ -6,7 +6,6 @@ values that the style's `value` function has to write.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.float_texts import float_texts
 from binlog_kaitai.columns.rows.strings import LONGEST
-from binlog_kaitai.columns.text.kernels import join_texts, put_bytes
+from binlog_kaitai.columns.text.kernels import ByteTexts, join_texts, put_bytes
 from binlog_kaitai.columns.text.number_texts import (
     DATE,
     MOMENT,
@@ -29,26 +28,6 @@ from binlog_kaitai.columns.text.number_texts import (
 from binlog_kaitai.columns.text.style import Style, is_null
 
 _TOO_LONG = "the text of one column takes more than 2 GiB"
-
-
-class ByteTexts(NamedTuple):
-    """A translation table for bytes; see `kernels.put_bytes`."""
-
-    is_plain: Any
-    sizes: Any
-    texts: Any
-
-    @classmethod
-    def of(cls, escapes: Mapping[int, bytes]) -> ByteTexts:
-        """A table of the bytes that are not copied unchanged."""
-        texts = np.zeros((256, max(map(len, escapes.values()), default=1)), dtype=np.uint8)
-        sizes = np.ones(256, dtype=np.int64)
-        is_plain = np.ones(256, dtype=np.bool_)
-        for byte, text in escapes.items():
-            texts[byte, : len(text)] = list(text)
-            sizes[byte] = len(text)
-            is_plain[byte] = False
-        return cls(is_plain, sizes, texts)
 
 
 HEX = ByteTexts.of({byte: b"%02X" % byte for byte in range(256)})

@@ -14,18 +14,20 @@ from binlog_kaitai.columns.rows.documents import documents_and_rest
 from binlog_kaitai.columns.rows.fused_columns import contents
 from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded
-from binlog_kaitai.columns.text import pieces
+from binlog_kaitai.columns.text import long_values, pieces
 from binlog_kaitai.columns.text.pieces import HEX, joined, ranges, text_array, written
 from binlog_kaitai.columns.text.sql_kernels import put_literals, put_pieces
 from binlog_kaitai.columns.text.style import Style, by_value
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.sql_text import UTF8, Dialect, introducer, literal
+from binlog_kaitai.values.sql_text import PLAIN, UTF8, Dialect, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
 from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
 
 _SRID_SIZE = 4
+
+_PLAIN = bytes(sorted(PLAIN))
 
 #: Servers that support JSON also support utf8mb4.
 _OF_JSON = "utf8mb4"
@@ -79,6 +81,34 @@ def strings(utf8: str, style: Style, cells: Cells) -> Any:
         return literals(raw, introducer(utf8)) if is_utf8 else by_value(style, cells)
     # From the original bytes: several of them may decode to one character, which would not round-trip.
     return literals(raw, introducer(charset or ""))
+
+
+def deferred_strings(utf8: str, style: Style, cells: Cells) -> Any:
+    """Like `strings`, but with a placeholder for a long value that is alone; see `long_values`."""
+    # A long value fills an event, whose rows are therefore few.
+    if len(cells) == 1 and len(cells.data) > long_values.LONG:
+        found = _deferred(utf8, cells)
+        if found is not None:
+            return pa.array([found], pa.binary())
+    return strings(utf8, style, cells)
+
+
+def _deferred(utf8: str, cells: Cells) -> bytes | None:
+    """The literal of one value with a placeholder; None if the value is not long, or is written otherwise."""
+    column, charset = cells.column, cells.column.charset
+    size = int(cells.sizes(np.zeros(1, dtype=np.int64))[0]) - cells.width.prefix
+    is_of_bytes = charset is None or charset == BINARY
+    if size < long_values.LONG or has_own_text(column) or not (is_of_bytes or extends_ascii(charset)):
+        return None
+    start = int(cells.starts[0]) + cells.width.prefix
+    found = cells.data, start, start + size
+    if not is_of_bytes:
+        if charset in UTF8 and not long_values.is_utf8(*found):
+            return None
+        if long_values.consists_of(_PLAIN, *found):
+            return b"'" + long_values.placeholder(*found[1:], in_hex=False) + b"'"
+    before = "" if is_of_bytes else introducer(utf8 if charset in UTF8 else charset or "")
+    return before.encode() + b"0x" + long_values.placeholder(*found[1:], in_hex=True)
 
 
 def choices(style: Style, cells: Cells) -> Any:
@@ -141,13 +171,15 @@ def vectors(_: Style, cells: Cells) -> Any:
 
 
 @cache
-def sql_style(dialect: Dialect) -> Style:
-    """The style for SQL literals of a dialect."""
+def sql_style(dialect: Dialect, *, defers_long: bool = False) -> Style:
+    """The style for SQL literals of a dialect; with `defers_long`, long values become placeholders."""
 
     def value(one: Value, column: Any) -> bytes:
         return sql_form(one, column, dialect).encode()
 
-    own: dict[ColumnType | int, Any] = dict.fromkeys(STRING_TYPES, partial(strings, dialect.utf8))
+    own: dict[ColumnType | int, Any] = dict.fromkeys(
+        STRING_TYPES, partial(deferred_strings if defers_long else strings, dialect.utf8)
+    )
     return Style({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
 
 

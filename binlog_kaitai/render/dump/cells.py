@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from binlog_kaitai.columns.blocks.mapped import pieces
+from binlog_kaitai.columns.text.kernels import ByteTexts, put_bytes
 from binlog_kaitai.columns.text.printed_values import AS_NUMBER
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import ColumnType
@@ -21,6 +23,7 @@ from binlog_kaitai.values.json_text import json_of
 from binlog_kaitai.values.temporal import fraction_text
 
 if TYPE_CHECKING:
+    from binlog_kaitai.columns.kernel.arrays import Bytes
     from binlog_kaitai.core.grammar import RowImage, TableMapEvent
 
 
@@ -37,6 +40,10 @@ _MYSQL_LETTERS = {
 _MARIADB_ESCAPES = {bytes([byte]): b"\\x%02x" % byte for byte in range(0x20)}
 #: The backslash comes first because all other escapes contain one.
 _MYSQL_ESCAPES = {**_MYSQL_LETTERS, **{k: v for k, v in _MARIADB_ESCAPES.items() if k not in _MYSQL_LETTERS}}
+_MYSQL_TEXTS, _MARIADB_TEXTS = (
+    ByteTexts.of({ord(byte): text for byte, text in escapes.items()})
+    for escapes in (_MYSQL_ESCAPES, _MARIADB_ESCAPES)
+)
 _BLOBS = {1: b"TINYBLOB/TINYTEXT", 2: b"BLOB/TEXT", 3: b"MEDIUMBLOB/MEDIUMTEXT", 4: b"LONGBLOB/LONGTEXT"}
 _COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
 _YEAR_0 = 1900
@@ -60,6 +67,22 @@ def _escaped(data: bytes, special: re.Pattern[bytes], escapes: dict[bytes, bytes
         for byte, text in escapes.items():
             data = data.replace(byte, text)
     return data
+
+
+def quoted_pieces(data: Bytes, start: int, end: int, *, is_mariadb: bool) -> Iterator[bytes]:
+    """A long string in quotes, in pieces."""
+    table = _MARIADB_TEXTS if is_mariadb else _MYSQL_TEXTS
+    nothing, limits = np.zeros((2, 1), dtype=np.int64), np.empty(2, dtype=np.int64)
+    room = int(table.sizes.max())
+    yield b"'"
+    for piece in pieces(data, start, end):
+        out = np.empty(room * len(piece) + 16, dtype=np.uint8)
+        size = np.array([0, len(piece)])
+        written = put_bytes.run(
+            np.frombuffer(piece, dtype=np.uint8), size[:1], size[1:], *table, nothing, out, limits
+        )
+        yield out[:written].tobytes()
+    yield b"'"
 
 
 def escapes_of(*, is_mariadb: bool) -> Any:

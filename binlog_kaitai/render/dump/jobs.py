@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from itertools import pairwise
+from collections.abc import Generator, Iterable, Iterator
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from binlog_kaitai.columns.blocks.mapped import PIECE
 from binlog_kaitai.columns.kernel.decoders import length_prefix
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, NO_ROOM, put_document
 from binlog_kaitai.columns.text import jobs as kernels
 from binlog_kaitai.columns.text.base64 import PAIRS
 from binlog_kaitai.columns.text.general import SCRATCH
-from binlog_kaitai.columns.text.printed_rows import FULL, STOPPED
+from binlog_kaitai.columns.text.printed_rows import FULL, STOPPED, STRING
 from binlog_kaitai.columns.threads import side_by_side
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
-from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell
-from binlog_kaitai.render.dump.row_programs import Programs
+from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell, quoted_pieces
+from binlog_kaitai.render.dump.row_programs import Program, Programs
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
@@ -92,6 +93,7 @@ class Jobs:
         state = np.zeros(kernels.JOBS_STATE_SIZE, dtype=np.int64)
         state[kernels.NUMBER] = self.rows
         arrays = self.programs.arrays()
+        held: list[Iterable[bytes]] = []  # the text before that in `_out`
         while True:
             at = put_jobs(
                 data,
@@ -108,24 +110,27 @@ class Jobs:
             )
             if state[kernels.JOB] == len(jobs):
                 self.rows = int(state[kernels.NUMBER])
-                yield self._out[:at].tobytes()
+                yield from chain(*held, (self._out[:at].tobytes(),))
                 return
             is_full = state[4] == FULL
             text = None if is_full or state[4] != STOPPED else self._cell(data, jobs, state)
-            if is_full or text is None:
-                safe = int(state[kernels.SAFE_END])
-                if safe:
-                    yield self._out[:safe].tobytes()
-                    self._out[: at - safe] = self._out[safe:at].copy()
-                    at, state[kernels.SAFE_END] = at - safe, 0
-                elif is_full:
-                    self._grow(2 * len(self._out), at)
-                if not is_full:
-                    raise MismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
-                continue
-            self._grow(at + len(text), at)
-            self._out[at : at + len(text)] = np.frombuffer(text, dtype=np.uint8)
-            at += len(text)
+            safe = 0 if isinstance(text, bytes) else int(state[kernels.SAFE_END])
+            if safe:
+                yield from chain(*held, (self._out[:safe].tobytes(),))
+                held.clear()
+                self._out[: at - safe] = self._out[safe:at].copy()
+                at, state[kernels.SAFE_END] = at - safe, 0
+            if isinstance(text, bytes):
+                self._grow(at + len(text), at)
+                self._out[at : at + len(text)] = np.frombuffer(text, dtype=np.uint8)
+                at += len(text)
+            elif text is not None:
+                held += (self._out[:at].tobytes(),), text
+                at = 0
+            elif not is_full:
+                raise MismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
+            elif not safe:
+                self._grow(2 * len(self._out), at)
 
     def run_portions(self, data: Bytes, ready: Bytes, jobs: Ints) -> Iterator[bytes]:
         """Like `run`, in several threads if there is enough to do; does not use or set `rows`."""
@@ -153,32 +158,46 @@ class Jobs:
             grown[:used] = self._out[:used]
             self._out = grown
 
-    def _cell(self, data: Any, jobs: Any, state: Any) -> bytes | None:
-        """The line of a value that the kernel leaves out; None if it cannot be decoded."""
+    def _cell(self, data: Any, jobs: Any, state: Any) -> bytes | Iterable[bytes] | None:
+        """The line of a value that the kernel leaves out, in pieces if it is long; None if it cannot be
+        decoded.
+        """
         job = jobs[state[kernels.JOB]]
         program = self.programs[int(job[3])]
         place, end = int(state[0]), int(job[2])
         step = int(state[2]) - int(self.programs.arrays()[1][int(job[3]), 0])
-        _, fixed, prefix, _ = program.steps[step].tolist()
+        kind, fixed, prefix, _ = program.steps[step].tolist()
         size = prefix + int(length_prefix(data, place, prefix)) if prefix else fixed
-        index, table_map = program.columns[step], program.table_map
-        column = table_map.columns[index]
-        text: CellText = self.programs.style.texts[column.real_type]
         if place + size > end:
             return None
+        value: bytes | Iterable[bytes] | None
+        if kind == STRING and size > PIECE:
+            start = place + prefix
+            value = quoted_pieces(data, start, place + size, is_mariadb=self.programs.is_mariadb)
+        else:
+            value = self._value(program, program.columns[step], data[place : place + size], prefix)
+        if value is None:
+            return None
+        state[0] += size
+        state[2] += 1
+        first, after, null, _ = program.texts[step].tolist()
+        front, back = program.pool[first:after], program.pool[after:null]
+        return front + value + back if isinstance(value, bytes) else chain((front,), value, (back,))
+
+    def _value(self, program: Program, index: int, raw: Any, prefix: int) -> bytes | None:
+        """A value formatted by `cells`; None if it cannot be decoded."""
+        table_map = program.table_map
+        column = table_map.columns[index]
+        text: CellText = self.programs.style.texts[column.real_type]
         try:
             value = None
             if column.real_type == ColumnType.json:
-                value = self._document(data, place + prefix, place + size)
+                value = self._document(raw, prefix, len(raw))
             if value is None:
-                raw = data[place : place + size].tobytes()
-                value = text(parse_cell(table_map, index, raw), column)
+                value = text(parse_cell(table_map, index, raw.tobytes()), column)
         except Exception:  # from the grammar, or generated code on hostile bytes; `row_comments` reports it
             return None
-        front, after, null, _ = program.texts[step].tolist()
-        state[0] += size
-        state[2] += 1
-        return program.pool[front:after] + value + program.pool[after:null]
+        return value
 
     def _document(self, data: Any, start: int, end: int) -> bytes | None:
         """A JSON document as formatted by `cells`; None for one that the kernel leaves out."""

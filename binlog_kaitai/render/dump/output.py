@@ -110,9 +110,9 @@ class Output:
         self, rows: QuickRows, item: Item, rows_header: RowsHeader | None, name: bytes | None
     ) -> None:
         """Add the rows of an event, with a new database name if one is given."""
-        found = rows.text(item.event, rows_header, name)
-        self.tail.append(found.text)
-        self.rows += found.rows
+        pieces, count = rows.pieces(item.event, rows_header, name)
+        self.tail.extend(pieces)
+        self.rows += count
 
     def count_rows(self, rows: QuickRows, item: Item, rows_header: RowsHeader | None) -> None:
         """Count the rows of an event without printing them."""

@@ -12,7 +12,9 @@ Strategy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
 #: The cost of printing an event without the kernel, in bytes that the kernel could print.
 _CALL = 1 << 12
 _NOTHING = np.zeros(0, dtype=np.uint8)
+
+
+class _Written(NamedTuple):
+    """The text of rows in pieces, and their number."""
+
+    pieces: Iterable[bytes]
+    rows: int
 
 
 class QuickRows:
@@ -67,15 +76,28 @@ class QuickRows:
 
     def text(self, event: Event, rows_header: RowsHeader | None, name: bytes | None = None) -> RowsText:
         """The rows of an event; raises as :func:`rows_text`."""
+        found = self._written(event, rows_header, name)
+        if found is None:
+            return rows_text(event, self.style, name)
+        return RowsText(b"".join(found.pieces), found.rows)
+
+    def pieces(
+        self, event: Event, rows_header: RowsHeader | None, name: bytes | None = None
+    ) -> tuple[Iterable[bytes], int]:
+        """The rows of an event in pieces, to be used before the next call, and their number."""
+        found = self._written(event, rows_header, name)
+        if found is None:
+            text = rows_text(event, self.style, name)
+            return (text.text,), text.rows
+        return found
+
+    def _written(self, event: Event, rows_header: RowsHeader | None, name: bytes | None) -> _Written | None:
+        """The rows as written by the kernel; None if `rows_text` must write them."""
         if rows_header is None:
-            return rows_text(event, self.style, name)
-        size = 4 * len(event.raw) + _CALL
-        if self._work < KERNELS_FROM:
-            self._work += size
-            return rows_text(event, self.style, name)
-        program = self._program(event, rows_header, name)
-        found = None if program < 0 else self._run(ROWS, event, rows_header, program)
-        return rows_text(event, self.style, name) if found is None else found
+            return None
+        self._work += 4 * len(event.raw) + _CALL
+        program = self._program(event, rows_header, name) if self._work >= KERNELS_FROM else -1
+        return None if program < 0 else self._run(ROWS, event, rows_header, program)
 
     def count(self, event: Event, rows_header: RowsHeader | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
@@ -97,15 +119,16 @@ class QuickRows:
         self.programs.begin()
         return self.programs.number_of(rows_header, body, content, name)
 
-    def _run(self, kind: int, event: Event, rows_header: RowsHeader, program: int) -> RowsText | None:
+    def _run(self, kind: int, event: Event, rows_header: RowsHeader, program: int) -> _Written | None:
         """The text; None if the images contradict the table map."""
         start = event.layout.header_length_of(event.type_code) + len(rows_header.content)
         jobs = np.array([[kind, start, images_end(event), program, 0]], dtype=np.int64)
         data = np.frombuffer(event.raw, dtype=np.uint8)
         rows, self.jobs.rows = self.jobs.rows, 0
         try:
-            text = b"".join(self.jobs.run(data, _NOTHING, jobs))
-            return RowsText(text, self.jobs.rows)
+            pieces = self.jobs.run(data, _NOTHING, jobs)
+            first = next(pieces)  # after which all rows are known to be valid
+            return _Written(chain((first,), pieces), self.jobs.rows)
         except MismatchError:
             return None
         finally:

@@ -83,7 +83,8 @@ class Statements:
         ]
         key = schema.primary_key if fitted is None else fitted.primary_key
         self._key = [schema.columns[index] for index in key]
-        self._style = sql_style(dialect)
+        self._is_plain = all(map(is_plain, self._names))
+        self._style = sql_style(dialect, defers_long=self._is_plain)
         self._exact = _exact(self._style)
 
     def write(self, group: Group) -> Written:
@@ -99,7 +100,7 @@ class Statements:
         if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
         written = self._lines(group)
-        return written if all(map(is_plain, self._names)) else Written(prepared_lines(written.lines))
+        return written if self._is_plain else Written(prepared_lines(written.lines))
 
     def _lines(self, group: Group) -> Written:
         before, after = group.before, group.after

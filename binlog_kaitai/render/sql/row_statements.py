@@ -15,6 +15,7 @@ from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.text.long_values import LONG
 from binlog_kaitai.columns.threads import side_by_side
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.reader.rows import rows_of
@@ -32,8 +33,12 @@ from binlog_kaitai.values.sql_text import Dialect, is_plain
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14
 
-#: Maximum bytes of text for the rows of several events; more rows are divided.
-_ROOM = 96 << 20
+#: Maximum bytes of text per byte of values.
+_OF_BYTE = 4
+
+#: Maximum bytes of text for the rows of several events; more rows are divided. Events with long values
+#: (`long_values`) are written one by one.
+_ROOM = _OF_BYTE * LONG
 
 #: Bytes of rows of a table from which on threads share the work.
 _MANY = 1 << 20
@@ -306,10 +311,6 @@ def _limits(page: RowsPage) -> list[int]:
         before = int(offsets[limits[-1] - 1]) if limits[-1] else 0
         limits.append(max(int(np.searchsorted(offsets, before + _ROOM, side="right")), limits[-1] + 1))
     return limits
-
-
-#: Maximum bytes of text per byte of values.
-_OF_BYTE = 4
 
 
 def _overhead(table: Table) -> int:

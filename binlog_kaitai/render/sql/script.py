@@ -22,6 +22,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.text.long_values import filled
 from binlog_kaitai.columns.text.pieces import clock, digits, joined
 from binlog_kaitai.columns.threads import thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
@@ -117,7 +118,7 @@ class Script:
                 with page.block.held():
                     for lines, _ in self._portions(page):
                         yield self._head()
-                        yield lines.forward()
+                        yield from filled(lines.forward(), page.block)
         except BinlogError:
             # Nothing of an incomplete transaction may remain.
             yield self._cut_off()
@@ -129,20 +130,25 @@ class Script:
             for page in self._pages:
                 with page.block.held():
                     for lines, numbers in self._portions(page):
-                        self._put(lines, numbers)
+                        self._put(page.block, lines, numbers)
             note = self._cut_off()
             yield self._head() + self._notes + note
             yield from self._spool.backwards()
             yield postamble()
 
-    def _put(self, lines: Lines, numbers: Any) -> None:
+    def _put(self, block: Block, lines: Lines, numbers: Any) -> None:
         """Write lines to the spool, those of the open transaction as separate chunks."""
         assert self._spool is not None
         is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
-        self._spool.append(lines.backward(np.flatnonzero(~is_open)))
+        self._push(block, lines.backward(np.flatnonzero(~is_open)))
         if self._open != self._was_open:
             self._mark = len(self._spool)
-        self._spool.append(lines.backward(np.flatnonzero(is_open)))
+        self._push(block, lines.backward(np.flatnonzero(is_open)))
+
+    def _push(self, block: Block, text: memoryview) -> None:
+        assert self._spool is not None
+        for piece in filled(text, block, backward=True):
+            self._spool.append(piece)
 
     def _head(self) -> bytes:
         if self._has_head:

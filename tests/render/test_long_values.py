@@ -1,0 +1,92 @@
+"""Values of many megabytes are written in pieces, with the same text as short ones."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.text import long_values
+from binlog_kaitai.render.dump import DumpOptions, dump, jobs
+from tests.columns.long_logs import log_of_value
+from tests.corpus_files import case
+
+_SIZE = 33 << 20
+
+LOG = case("mysql-9.7", "types_full").logs[0]
+_DDL = "CREATE TABLE shop.blobs (id INT, content LONGTEXT CHARACTER SET utf8mb4)"
+
+
+def _sql(path: Path, **options: Any) -> None:
+    for _ in bk.sql_script(path, ddl=_DDL, **options):
+        pass
+
+
+def _dump(path: Path, *, verbose: int) -> None:
+    dump(path, len, DumpOptions(verbose=verbose))
+
+
+def _changes(path: Path) -> None:
+    for _ in bk.read_changes(path, table="shop.blobs"):
+        pass
+
+
+def _peak(task: Callable[..., None], path: Path, options: dict[str, Any]) -> int:
+    tracemalloc.start()
+    try:
+        task(path, **options)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.IncompleteScriptWarning")
+@pytest.mark.parametrize(
+    ("task", "options", "most"),
+    [
+        (_sql, {}, 0.7),
+        (_sql, {"undo": True}, 0.7),
+        (_dump, {"verbose": 1}, 4),  # 64 MiB of text wait in memory for the end of the statement
+        (_changes, {}, 1.3),
+    ],
+)
+def test_a_long_value_is_in_memory_once(
+    task: Callable[..., None], options: dict[str, Any], most: float, tmp_path: Path
+) -> None:
+    task(log_of_value(tmp_path / "warm", 0), **options)
+    start = _peak(task, tmp_path / "warm", options)
+    found = _peak(task, log_of_value(tmp_path / "binlog.000001", _SIZE), options) - start
+    assert found < most * _SIZE
+
+
+@pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.IncompleteScriptWarning")
+@pytest.mark.parametrize("undo", [False, True])
+def test_placeholders_become_the_literals(monkeypatch: pytest.MonkeyPatch, *, undo: bool) -> None:
+    expected = b"".join(bk.sql_script(LOG, undo=undo))
+    monkeypatch.setattr(long_values, "LONG", 1)
+    monkeypatch.setattr(long_values, "PIECE", 3)
+    seen: list[bool] = []
+    made = long_values.placeholder
+
+    def placeholder(start: int, end: int, *, in_hex: bool) -> bytes:
+        seen.append(in_hex)
+        return made(start, end, in_hex=in_hex)
+
+    monkeypatch.setattr(long_values, "placeholder", placeholder)
+    assert b"".join(bk.sql_script(LOG, undo=undo)) == expected
+    assert set(seen) == {False, True}
+
+
+def test_pieces_of_a_dumped_value_are_its_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = log_of_value(tmp_path / "binlog.000001", 3 << 20)
+    made: list[bytes] = []
+    for size in (1 << 30, 1 << 20):
+        monkeypatch.setattr(jobs, "PIECE", size)
+        out = bytearray()
+        dump(path, out.extend, DumpOptions(verbose=1))
+        made.append(bytes(out))
+    assert made[0] == made[1]
