@@ -9,10 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.transactions.lines import SORTS, write_transactions
+from binlog_kaitai.columns.lines import json_text
+from binlog_kaitai.columns.transactions.lines import SORTS, _quoted, write_transactions
 from binlog_kaitai.core.filters import Filters
 from tests.cli.conftest import Run
 from tests.corpus_files import Case, case
@@ -81,3 +83,9 @@ def test_damage_comes_after_the_transactions_before_it(run: Run, tmp_path: Path)
     assert f"{log}, position" in done.stderr
     done = run("transactions", "--sort", "size", log)
     assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_strings_are_escaped_only_where_needed() -> None:
+    texts = [*(f"{chr(code)}a" for code in range(0x180)), None, "", "\u2028", "\U0001f600"]
+    found = _quoted(pa.array(texts, pa.string())).to_pylist()
+    assert found == [None if text is None else json_text(text).decode() for text in texts]

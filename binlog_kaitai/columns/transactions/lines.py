@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.lines import json_text
+from binlog_kaitai.columns.text.pieces import joined
 from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.transactions.watcher import Progress
@@ -21,6 +24,11 @@ _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 SORTS = {"size": ("bytes",), "duration": ("duration",), "rows": _ROWS, "events": ("events",)}
 
 _SECOND = 1_000_000
+
+#: Matches strings that need escapes in JSON.
+_SPECIAL = r'[\x00-\x1f"\\]'
+
+_IS_SPECIAL = np.array([byte < 32 or byte in b'"\\' for byte in range(256)])
 
 #: Number of rows kept before the first ones are selected again.
 _ROOM = 1 << 16
@@ -102,22 +110,19 @@ def _greatest(found: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int
 def _lines(batch: pa.RecordBatch) -> bytes:
     pieces: list[Any] = []
     for name, values in zip(batch.schema.names, batch.columns, strict=True):
-        pieces += ["{" if not pieces else ", ", f'"{name}": ', pc.fill_null(_json(values), "null")]
-    lines = _joined(*_merged(pieces), "}\n")
+        pieces += ["{" if not pieces else ", ", f'"{name}": ', *_pieces(values)]
+    lines = joined(*(one.encode() if isinstance(one, str) else one for one in pieces), b"}\n")
     data = lines.buffers()[2]
     offsets = memoryview(lines.buffers()[1]).cast("i")
     return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[len(lines)]])
 
 
-def _merged(pieces: list[Any]) -> list[Any]:
-    """Merge consecutive constants."""
-    found: list[Any] = []
-    for piece in pieces:
-        if isinstance(piece, str) and found and isinstance(found[-1], str):
-            found[-1] += piece
-        else:
-            found.append(piece)
-    return found
+def _pieces(values: Any) -> list[Any]:
+    """The JSON text of a column, in pieces of which constants can be merged with those around."""
+    if pa.types.is_string(values.type) and not values.null_count and _is_plain(values):
+        return ['"', values, '"']
+    text = _json(values)
+    return [pc.fill_null(text, "null") if text.null_count else text]
 
 
 def _json(values: Any) -> Any:
@@ -128,14 +133,28 @@ def _json(values: Any) -> Any:
         lists = pa.ListArray.from_arrays(_offsets(values), texts)
         return _joined("[", pc.binary_join(lists, ", "), "]")
     if pa.types.is_string(kind):
-        distinct = values.dictionary_encode()
-        texts = [json_text(one).decode() for one in distinct.dictionary.to_pylist()]
-        return pa.array(texts, pa.string()).take(distinct.indices)
+        return _quoted(values)
     if pa.types.is_boolean(kind):
         return pc.if_else(values, "true", "false")
     if pa.types.is_timestamp(kind):
         return _time(values)
     return values.cast(pa.int64() if pa.types.is_duration(kind) else kind).cast(pa.string())
+
+
+def _quoted(texts: Any) -> Any:
+    """Strings as JSON."""
+    found = _joined('"', texts, '"')
+    if _is_plain(texts):
+        return found
+    is_special = pc.fill_null(pc.match_substring_regex(texts, _SPECIAL), False)
+    escaped = [json_text(one).decode() for one in texts.filter(is_special).to_pylist()]
+    return pc.replace_with_mask(found, is_special, pa.array(escaped, pa.string()))
+
+
+def _is_plain(texts: Any) -> bool:
+    """Whether no string contains a byte that may need an escape."""
+    data = texts.buffers()[2]
+    return data is None or not _IS_SPECIAL[np.frombuffer(data, dtype=np.uint8)].any()
 
 
 def _offsets(values: Any) -> Any:

@@ -164,7 +164,11 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Fai
     """The rows of one table, up to the first invalid event."""
 
     def make(found: Found) -> Objects:
-        return _objects(found, *(found_lines(page, table, found, form) for form in _IMAGES))
+        is_there = (found.changes != INSERT).any(), (found.changes != DELETE).any()
+        forms = zip(_IMAGES, is_there, strict=True)
+        return _objects(
+            found, *(found_lines(page, table, found, form) if has else None for form, has in forms)
+        )
 
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
