@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.rows.images import MismatchError
+from binlog_kaitai.columns.rows.located_rows import MismatchError
 from binlog_kaitai.columns.views import change_batches
 from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, EventColumn
 from binlog_kaitai.core.filters import FilterOptions, Filters, FiltersWithoutTable

@@ -10,7 +10,8 @@ import pytest
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
-from binlog_kaitai.columns.rows.images import Images, MismatchError, walk
+from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.located_rows import MismatchError, walk
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import BEFORE
 from binlog_kaitai.ddl import Definitions

@@ -14,7 +14,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.lines import plain
-from binlog_kaitai.columns.rows.images import walk
+from binlog_kaitai.columns.rows.located_rows import walk
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.views.change_batches import page_batches

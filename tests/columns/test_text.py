@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.rows.cells import CellError, Cells
-from binlog_kaitai.columns.rows.images import MismatchError, walk
+from binlog_kaitai.columns.rows.located_rows import MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, NULL

@@ -3,8 +3,8 @@
 Strategy
 --------
 1. Rows events whose table maps have the same content are processed together (`tables`, `images`).
-2. A kernel walks their images with a program of value lengths by column (`widths`, `walk`) and records the
-   offset of each value.
+2. A kernel walks their images with a program of value lengths by column (`located_rows`, `walk`) and
+   records the offset of each value.
 3. Kernels for its type build each column from these offsets (`builders` and the kernel modules).
 4. Values without a kernel are decoded by the event reader's functions, each distinct value once (`cells`).
    The event reader also reports events that contradict their table map.

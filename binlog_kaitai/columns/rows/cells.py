@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from binlog_kaitai.columns.kernel.arrays import view_of
-from binlog_kaitai.columns.rows.images import Found
+from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.string_kernels import measure
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.widths import Width

@@ -22,7 +22,8 @@ from binlog_kaitai.columns.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct
-from binlog_kaitai.columns.rows.images import Found, Images, MismatchError, walk
+from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl import Definitions

@@ -14,7 +14,7 @@ from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
+from binlog_kaitai.columns.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT

@@ -20,7 +20,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.rows.images import Found
+from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.origins import ORIGINS, STATEMENT, THREAD
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table

@@ -15,8 +15,8 @@ from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, plain,
 from binlog_kaitai.columns.rows import images
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct, distinct_values
-from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH
+from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.strings import is_textual
 from binlog_kaitai.columns.rows.tables import Table

@@ -13,7 +13,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import CellError
 from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
+from binlog_kaitai.columns.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import AFTER, DELETE, INSERT

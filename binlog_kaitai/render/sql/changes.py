@@ -14,7 +14,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import same_ranges
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build, plain_value
 from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.rows.images import Found
+from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT
 from binlog_kaitai.columns.text.style import Style

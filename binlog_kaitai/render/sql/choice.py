@@ -10,7 +10,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
-from binlog_kaitai.columns.rows.images import Found
+from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.reader.rows import Change, Row

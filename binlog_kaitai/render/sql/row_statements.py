@@ -12,7 +12,7 @@ import numpy as np
 from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.columns.rows.cells import CellError
 from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.rows.images import Found, MismatchError, walk
+from binlog_kaitai.columns.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text.long_values import LONG

@@ -140,15 +140,11 @@ class Script:
         """Write lines to the spool, those of the open transaction as separate chunks."""
         assert self._spool is not None
         is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
-        self._push(block, lines.backward(np.flatnonzero(~is_open)))
-        if self._open != self._was_open:
-            self._mark = len(self._spool)
-        self._push(block, lines.backward(np.flatnonzero(is_open)))
-
-    def _push(self, block: Block, text: memoryview) -> None:
-        assert self._spool is not None
-        for piece in filled(text, block, backward=True):
-            self._spool.append(piece)
+        for chosen in (~is_open, is_open):
+            if chosen is is_open and self._open != self._was_open:
+                self._mark = len(self._spool)
+            for piece in filled(lines.backward(np.flatnonzero(chosen)), block, backward=True):
+                self._spool.append(piece)
 
     def _head(self) -> bytes:
         if self._has_head:
