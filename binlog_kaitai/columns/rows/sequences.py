@@ -17,8 +17,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.sources.source import log_number, series_of
@@ -38,7 +40,9 @@ def era_of(names: Iterable[str]) -> int:
     return 0 if len(set(map(series_of, names))) < 2 else BY_COMMIT
 
 
-def sequences(eras: Any, file: str, positions: Any, limits: Any, numbers: Any, is_given: Any) -> pa.Array:
+def sequences(
+    eras: Ints, file: str, positions: Ints, limits: Ints, numbers: Ints, is_given: NDArray[np.bool_]
+) -> pa.Array:
     """The column for some row images of one log.
 
     Parameters

@@ -154,9 +154,8 @@ def _row(page: RowsPage, row: int, number: int, body: Any, one: DefinitionChange
     header, position = page.block.fixed_header(row), int(page.block.positions[row])
     commit = int(page.commit_times[row])
     era = commit if page.era == BY_COMMIT else page.era
-    sequence = sequences(
-        np.array([era]), page.block.file, [position], [0, 1], [number], np.ones(1, dtype=np.bool_)
-    )
+    eras, positions, limits, numbers = (np.array(one) for one in ([era], [position], [0, 1], [number]))
+    sequence = sequences(eras, page.block.file, positions, limits, numbers, np.ones(1, dtype=np.bool_))
     return {
         "_commit_timestamp": commit,
         "_file": plain(page.block.file),
