@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.rows import images
+from binlog_kaitai.columns.rows import located_rows
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.columns.views.event_lines import Page
 from binlog_kaitai.core import payload
@@ -78,7 +78,7 @@ def test_a_payload_too_large_for_memory_is_named(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("holder", "name", "entry"),
-    [(Page, "lines", "read_events"), (images, "_walk", "rows"), (images, "_walk", "export")],
+    [(Page, "lines", "read_events"), (located_rows, "_walk", "rows"), (located_rows, "_walk", "export")],
 )
 def test_the_longest_event_is_named_where_memory_ends(
     holder: Any, name: str, entry: str, monkeypatch: pytest.MonkeyPatch
