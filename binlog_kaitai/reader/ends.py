@@ -36,8 +36,13 @@ class End(NamedTuple):
     bytes_after: int
 
 
-def classify_end(file: str, tail: Tail, context: Context) -> End:
+def classify_end(file: str, tail: Tail, context: Context, *, checks_pieces: bool = True) -> End:
     """Classify the end of a file by the bytes after its last complete event.
+
+    Parameters
+    ----------
+    checks_pieces
+        Whether all events have been processed, so that missing pieces of a rows event are known.
 
     Raises
     ------
@@ -56,7 +61,8 @@ def classify_end(file: str, tail: Tail, context: Context) -> End:
         reason = f"ends inside an event; {tail.size} bytes follow the last complete one: {tail.kind.value}"
         raise TruncatedError(reason, file=file, position=tail.position)
     try:
-        context.pieces.finish()
+        if checks_pieces:
+            context.pieces.finish()
     except BinlogError as error:
         raise error.at(file=file, position=tail.position) from None
     return End(file, EndKind.CLEAN, tail.position, 0)

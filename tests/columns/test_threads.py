@@ -18,13 +18,14 @@ from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.parquet.folder import write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.threads import in_order, side_by_side, thread_count
-from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.columns.verify.scan import _Scan, scan
 from binlog_kaitai.columns.views.event_lines import EventPages, write_json
 from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.render.verify_report import report_object
 from binlog_kaitai.sources.source import Part, Source
 from tests.columns.support import all_files, set_block_size
+from tests.core.test_pieces import in_pieces
 from tests.corpus_files import case, logs
 from tests.extent import sample
 from tools.fuzz.mutants import mutant
@@ -145,6 +146,26 @@ def test_mutated_logs(view: str, tmp_path: Path) -> None:
     for seed in sample(range(120), 12, 24):
         path.write_bytes(mutant(f"threads/{seed}").data)
         check(str(path), view, (2 + seed % 3,))
+
+
+def test_the_end_is_found_before_the_last_blocks_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pieces of a rows event are missing only if they are missing after the last block."""
+    take = _Scan._take
+
+    def slowly(scanning: _Scan, block: Any) -> None:
+        time.sleep(0.05)
+        take(scanning, block)
+
+    monkeypatch.setattr(_Scan, "_take", slowly)
+    whole = in_pieces(4)
+    pieces = [one.position for one in bk.open(whole) if one.type == "PARTIAL_ROW_DATA_EVENT"]
+    for data, is_whole in ((whole, True), (whole[: pieces[-1]], False)):
+        path = tmp_path / "binlog.000001"
+        path.write_bytes(data)
+        (report,), *_ = check(str(path), "verify", (2,))
+        assert report["ok"] is is_whole
 
 
 @pytest.mark.parametrize("name", sample(["payloads", "types_payload", "rotate"], 2))

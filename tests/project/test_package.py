@@ -91,9 +91,12 @@ def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> N
     assert packed.getinfo("binlog_kaitai/spark/worker-python").external_attr >> 16 & 0o111
 
 
-def _hook(monkeypatch: pytest.MonkeyPatch) -> Any:
+def _hook(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Any:
+    """The build hook, which writes to a folder that no other build has."""
     monkeypatch.setattr(sys, "path", [*sys.path])
-    return import_module("hatch_build").KernelsHook(str(ROOT), {}, None, None, "", "wheel")
+    hook = import_module("hatch_build").KernelsHook(str(ROOT), {}, None, None, "", "wheel")
+    monkeypatch.setattr(hook, "_folder", lambda: folder)
+    return hook
 
 
 @pytest.mark.parametrize(
@@ -101,26 +104,28 @@ def _hook(monkeypatch: pytest.MonkeyPatch) -> Any:
     [("", sysconfig.get_platform().replace("-", "_")), (this_machine(), f"manylinux_2_17_{this_machine()}")],
 )
 def test_a_wheel_has_machine_code_for_one_platform(
-    machine: str, tag: str, monkeypatch: pytest.MonkeyPatch
+    machine: str, tag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BINLOG_KAITAI_MACHINE", machine)
     monkeypatch.setenv("BINLOG_KAITAI_KERNELS", "")
     monkeypatch.setattr(building, "build", partial(building.build, levels=[own_level()]))
     data: dict[str, Any] = {"force_include": {}}
-    _hook(monkeypatch).initialize("standard", data)
+    _hook(monkeypatch, tmp_path).initialize("standard", data)
     assert (data["tag"], data["pure_python"]) == (f"py3-none-{tag}", False)
     ((library, place),) = data["force_include"].items()
     assert place == "binlog_kaitai/columns/kernel/libkernels.so"
     assert {row.fingerprint for row in Library(Path(library)).rows.values()} == {""}
 
 
-def test_what_cannot_be_compiled_is_installed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_compiled_is_installed_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*given: Any, **named: Any) -> None:
         raise building.BuildError("there is no C compiler")
 
     monkeypatch.setattr(building, "build", fail)
     monkeypatch.delenv("BINLOG_KAITAI_MACHINE", raising=False)
-    hook = _hook(monkeypatch)
+    hook = _hook(monkeypatch, tmp_path)
     warned: list[str] = []
     monkeypatch.setattr(type(hook), "app", SimpleNamespace(display_warning=warned.append))
     data: dict[str, Any] = {"force_include": {}}

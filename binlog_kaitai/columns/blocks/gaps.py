@@ -83,6 +83,8 @@ class AroundDamage:
         Gaps found earlier, in order; each has an end.
     is_checked
         Treat an event with a wrong checksum as a gap.
+    leaves_pieces
+        The caller processes blocks in another thread, and calls `finish` after the last one.
     enters_logs
         If another log begins in the same file, continue in it. Its magic is then reported as a gap.
     options
@@ -111,6 +113,7 @@ class AroundDamage:
         search: Search | None = None,
         known: Iterable[Gap] = (),
         is_checked: bool = False,
+        leaves_pieces: bool = False,
         enters_logs: bool = False,
         **options: Any,
     ) -> None:
@@ -119,6 +122,7 @@ class AroundDamage:
         self._search = search or Search(stream)
         self._known = deque(known)
         self._is_checked, self._enters_logs = is_checked, enters_logs
+        self._leaves_pieces = leaves_pieces
         self._is_over = False
         if context is None:
             self.reader = BlockReader.of_file(stream, name, **options)
@@ -128,6 +132,20 @@ class AroundDamage:
     def __iter__(self) -> Iterator[Block | Gap]:
         while not self._is_over:
             yield from self._pass_gaps((yield from self._blocks()))
+
+    def finish(self) -> None:
+        """Check that no pieces of a rows event are missing at the end.
+
+        Raises
+        ------
+        GrammarError
+        """
+        if self.end is not None and self.end.kind is EndKind.CLEAN:
+            try:
+                self.reader.context.pieces.finish()
+            except BinlogError:
+                self.end = self.end._replace(kind=EndKind.TRUNCATED)
+                raise
 
     def _blocks(self) -> Generator[Block, None, BinlogError | None]:
         """Blocks of the current reader; returns the error that ends them."""
@@ -177,7 +195,7 @@ class AroundDamage:
         tail = self.reader.tail
         assert tail is not None
         try:
-            self.end = self.reader.end()
+            self.end = self.reader.end(checks_pieces=not self._leaves_pieces)
         except DamagedError as error:
             self.end = End(self._name, EndKind.TRUNCATED, tail.position, tail.size)
             return error

@@ -135,15 +135,19 @@ class BlockReader:
         version, peeked = read_start(stream)
         return cls(stream, Context(version), len(MAGIC), name=name, peeked=peeked, **options)
 
-    def end(self) -> End | None:
+    def end(self, *, checks_pieces: bool = True) -> End | None:
         """Set after iteration: how the log ended; None if its end was not reached.
+
+        `checks_pieces` is that of `classify_end`.
 
         Raises
         ------
         DamagedError
             As `classify_end` does.
         """
-        return None if self.tail is None else classify_end(self.name, self.tail, self.context)
+        if self.tail is None:
+            return None
+        return classify_end(self.name, self.tail, self.context, checks_pieces=checks_pieces)
 
     def __iter__(self) -> Iterator[Block]:
         blocks = self._blocks()

@@ -139,6 +139,7 @@ class _Scan:
                     self._note_gap(one.start, one.stop, one.error)
                 elif found.end is None or found.end.kind is EndKind.TRUNCATED:
                     raise one.error
+            found.finish()
         except BinlogError as error:
             report.add(error.at(file=report.file, position=found.reader.position), TO_THE_END)
         tail, report.end = found.reader.tail, found.end
@@ -152,6 +153,7 @@ class _Scan:
         name = self._report.file
         options: dict[str, Any] = {
             "enters_logs": True,
+            "leaves_pieces": True,
             "leaves_checks": 1 if self._threads > 1 else 2,
             "prefetches": self._prefetches,
             "shares_blocks": self._threads > 1,
