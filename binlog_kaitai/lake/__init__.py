@@ -5,7 +5,6 @@ write       part of a log as Parquet files, in a staging folder
 commits     atomic, exactly-once commits of batches
 compaction  joins small files
 origins     which batch and piece the rows of a file come from
-locks       locks between the processes that use a lake
 iceberg     Iceberg tables over the files of a lake
 lineage     which changes make up a table, across TRUNCATE, DROP and RENAME
 rules       what is left out, masked and renamed

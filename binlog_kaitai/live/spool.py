@@ -14,7 +14,6 @@ power.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import re
@@ -39,6 +38,7 @@ from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_st
 from binlog_kaitai.live.tear import PASSED
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file
+from binlog_kaitai.sources.locks import locked
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
 _KIND, _READERS, _LOCK = "spool.json", "readers", ".lock"
@@ -362,8 +362,8 @@ class Spool:
     @contextmanager
     def _readers(self) -> Iterator[None]:
         """While logs are removed, no reader is added."""
-        with writing_to(str(self.folder / _READERS)), (self.folder / _READERS / _LOCK).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = self.folder / _READERS
+        with writing_to(str(folder)), locked(folder / _LOCK, is_shared=False):
             yield
 
     def _trim(self, archive: Archive) -> None:

@@ -1,4 +1,4 @@
-"""Locks between the processes that use a lake, released when their holder ends, however it ends."""
+"""Locks on files between processes, released when their holder ends, however it ends."""
 
 from __future__ import annotations
 
