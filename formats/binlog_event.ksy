@@ -3,13 +3,13 @@ meta:
   title: One event of a binary log
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - binlog_enums
     - event_header
     - event_body
     - common/effective_type
     - events/table_map_event
+  endian: le
 doc: |
   Header, body and checksum of one event, given what the events before it said. Stands by
   itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).

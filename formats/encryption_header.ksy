@@ -63,8 +63,8 @@ types:
         doc: Length of the name in bytes.
       - id: name
         -orig-id: m_key_id
-        type: str
         size: len_name
+        type: str
         encoding: UTF-8
         doc: '`MySQLReplicationKey_`, the UUID of the server, `_`, and the number of the key.'
   encrypted_password:

@@ -3,7 +3,6 @@ meta:
   title: Body of an event, by its type
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
     - /events/annotate_rows_event
@@ -46,6 +45,7 @@ meta:
     - /events/view_change_event
     - /events/xa_prepare_event
     - /events/xid_event
+  endian: le
 doc: Everything between an event's header and its checksum.
 doc-ref:
   - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/binlog_reader.cc binlog_event_deserialize

@@ -3,9 +3,9 @@ meta:
   title: Binary log event header
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - binlog_enums
+  endian: le
 doc: |
   The common header that starts every event. Version 1 logs (MySQL 3.23) stop after
   `len_event`, at 13 bytes; later versions have 19 bytes, and a version 4 log may

@@ -3,10 +3,10 @@ meta:
   title: Start of a binary log, after the magic
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
     - /event_header
+  endian: le
 doc: |
   What the first event says about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
   alpha versions); a log that starts otherwise has no known version.

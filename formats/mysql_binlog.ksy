@@ -1,14 +1,14 @@
 meta:
   id: mysql_binlog
   title: MySQL and MariaDB binary log
-  file-extension:
-    - '000001'
   application:
     - MySQL
     - MariaDB
+  file-extension:
+    - '000001'
+  # No `xref`: the registries do not list this format (docs/development.md).
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - binlog_enums
     - event_header
@@ -18,6 +18,7 @@ meta:
     - common/table_id
     - events/format_description_event
     - events/table_map_event
+  endian: le
 doc: |
   A whole file, binary log or relay log, of any version. Each entry looks back at the entries
   before it for the format description and the table maps in force.

@@ -3,9 +3,9 @@ meta:
   title: Set of GTIDs
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/varlen_integer
+  endian: le
 doc: |
   A set of MySQL's global transaction identifiers: for each source (a server's UUID, and a tag
   since 8.3) the intervals of transaction numbers. A set without any tag is written in the older,
@@ -70,8 +70,8 @@ types:
           like that below 64.
       - id: tag
         -orig-id: tag
-        type: str
         size: len_tag.value
+        type: str
         encoding: UTF-8
         if: _parent.is_tagged
         doc: Tag, of lower case letters, digits and underscores.

@@ -24,8 +24,8 @@ seq:
     doc: Fixed part beyond what is known; no server writes any.
   - id: file_name
     -orig-id: binlog_file_name
-    type: str
     size: len_file_name
+    type: str
     encoding: UTF-8
     doc: Name of the oldest log that recovery needs.
   - id: unknown_tail

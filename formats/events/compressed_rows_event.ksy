@@ -3,7 +3,6 @@ meta:
   title: Compressed rows event
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
     - /common/compressed_data
@@ -13,6 +12,7 @@ meta:
     - /values/extra_row_info
     - /values/image_columns
     - /values/row
+  endian: le
 doc: |
   A rows event whose images are compressed: WRITE_ROWS_COMPRESSED_EVENT and its kin, of version 1
   (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`. Since 10.2.3.
@@ -121,8 +121,8 @@ instances:
     io: compressed_images.deflated._io
     pos: 0
     size-eos: true
-    process: zlib
     type: row_list
+    process: zlib
     if: can_read_rows
     doc: The images before compression.
   rows:

@@ -3,9 +3,9 @@ meta:
   title: CREATE_FILE_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /events/load_parts
+  endian: le
 doc: |
   LOAD DATA as MySQL 4.0 to 5.0.2 logged it: the options and the first piece of the file.
   APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file. Since 4.0.

@@ -3,9 +3,9 @@ meta:
   title: EXECUTE_LOAD_QUERY_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /events/query_status_vars
+  endian: le
 doc: |
   A LOAD DATA statement, after the events that carry its file. It reads like QUERY_EVENT and
   says which part of the statement names the file. Since 5.0.
@@ -66,8 +66,8 @@ seq:
     doc: Variables of the session that the statement depends on.
   - id: schema_name
     -orig-id: db
-    type: str
     size: len_schema_name
+    type: str
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator

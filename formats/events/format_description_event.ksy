@@ -3,9 +3,9 @@ meta:
   title: FORMAT_DESCRIPTION_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
+  endian: le
 doc: |
   The first event of a version 4 log: how all events after it are laid out. In a relay log
   a second one, of the source server, changes the layout of what follows.
@@ -22,8 +22,8 @@ seq:
     doc: Version of the log format, 4.
   - id: server_version
     -orig-id: server_version
-    type: strz
     size: 50
+    type: strz
     encoding: UTF-8
     doc: Version of the server that wrote the log, such as `8.0.34-debug`, padded with zeros.
   - id: create_timestamp

@@ -3,9 +3,9 @@ meta:
   title: GTID_LOG_EVENT and ANONYMOUS_GTID_LOG_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/packed_integer
+  endian: le
 doc: |
   The start of a transaction: its global identifier, what it may be applied in parallel with,
   when it was committed, and how long it is. An anonymous transaction has zeros for its identifier.

@@ -3,9 +3,9 @@ meta:
   title: GTID_TAGGED_LOG_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/varlen_integer
+  endian: le
 doc: |
   The start of a transaction whose GTID has a tag. It says what a GTID_LOG_EVENT says, in the
   format of MySQL's serialization library: fields with a number before each, integers of
@@ -220,7 +220,7 @@ types:
         doc: Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.
       - id: text
         -orig-id: tag
-        type: str
         size: len_text.value
+        type: str
         encoding: UTF-8
         doc: The tag, of lower case letters, digits and underscores.

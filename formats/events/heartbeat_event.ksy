@@ -24,8 +24,8 @@ seq:
     doc: End of the source's log, in bytes. MariaDB, past 4 GiB.
   - id: log
     -orig-id: log_ident
-    type: str
     size-eos: true
+    type: str
     encoding: UTF-8
     doc: File name of the source's current log.
 instances:

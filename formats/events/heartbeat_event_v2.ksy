@@ -3,9 +3,9 @@ meta:
   title: HEARTBEAT_LOG_EVENT_V2
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/packed_integer
+  endian: le
 doc: |
   Sent by an idle source over the network, never written to a log: how far its log goes, with
   positions past 4 GiB. A list of typed fields up to an end marker. Since 8.0.26.
@@ -56,8 +56,8 @@ types:
     seq:
       - id: log
         -orig-id: OTW_HB_LOG_FILENAME_FIELD
-        type: str
         size-eos: true
+        type: str
         encoding: UTF-8
         doc: File name of the source's current log.
   log_position:

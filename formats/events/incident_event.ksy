@@ -21,8 +21,8 @@ seq:
     doc: Length of `message`, in bytes.
   - id: message
     -orig-id: message
-    type: str
     size: len_message
+    type: str
     encoding: UTF-8
     doc: What went wrong, in words.
   - id: cache_checksum

@@ -3,9 +3,9 @@ meta:
   title: LARGE_TRANSACTION_HEADER_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
+  endian: le
 doc: |
   At the start of a log that holds one very large transaction: where that ends, so that recovery
   need not read it all. Its padding fills a space that was kept free before the size of the

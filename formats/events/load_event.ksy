@@ -3,9 +3,9 @@ meta:
   title: LOAD_EVENT, NEW_LOAD_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /events/load_parts
+  endian: le
 doc: |
   LOAD DATA as MySQL before 5.0.3 logged it: the options, without the file. LOAD_EVENT
   (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length. Since 3.23.
@@ -52,7 +52,7 @@ seq:
     doc: How the file is written and where it goes.
   - id: file_name
     -orig-id: fname
-    type: str
     size-eos: true
+    type: str
     encoding: UTF-8
     doc: Name of the file as the statement gives it.

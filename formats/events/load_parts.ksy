@@ -172,8 +172,8 @@ types:
     seq:
       - id: name
         -orig-id: fields, table_name, db
-        type: str
         size: len_name
+        type: str
         encoding: UTF-8
         doc: The name.
       - id: terminator

@@ -3,13 +3,13 @@ meta:
   title: Rows event before the first release of 5.1
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
     - /common/packed_integer
     - /common/table_id
     - /events/table_map_event
     - /values/image_columns
+  endian: le
 doc: |
   PRE_GA_WRITE_ROWS_EVENT, PRE_GA_UPDATE_ROWS_EVENT and PRE_GA_DELETE_ROWS_EVENT: rows of one table
   as 5.1.5 to 5.1.15 wrote them. The images stay bytes: they start with the null bits of the server's

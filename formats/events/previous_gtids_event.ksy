@@ -3,9 +3,9 @@ meta:
   title: PREVIOUS_GTIDS_LOG_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/gtid_set
+  endian: le
 doc: |
   Near the start of every log: the GTIDs of all transactions in the logs before it. In a relay
   log, those that the replica had received. Since 5.6.

@@ -3,10 +3,10 @@ meta:
   title: QUERY_COMPRESSED_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/compressed_data
     - /events/query_status_vars
+  endian: le
 doc: |
   A QUERY_EVENT with the statement compressed; all before the statement is the same. MariaDB
   10.2.3, with `log_bin_compress`. Since 10.2.3.
@@ -48,8 +48,8 @@ seq:
     doc: Variables of the session that the statement depends on.
   - id: schema_name
     -orig-id: db
-    type: str
     size: len_schema_name
+    type: str
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator

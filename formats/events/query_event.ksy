@@ -3,9 +3,9 @@ meta:
   title: QUERY_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /events/query_status_vars
+  endian: le
 doc: |
   A statement: one that changed data where that is logged by statement, a definition (CREATE,
   ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
@@ -49,8 +49,8 @@ seq:
     doc: Variables of the session that the statement depends on.
   - id: schema_name
     -orig-id: db
-    type: str
     size: len_schema_name
+    type: str
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator

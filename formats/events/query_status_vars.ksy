@@ -3,10 +3,10 @@ meta:
   title: Status variables of a statement
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
     - /events/sql_mode
+  endian: le
 doc: |
   The session variables that a statement depends on: pairs of a one-byte key and a value whose
   layout the key decides. Keys from 128 on are MariaDB's. Values do not state their length, so an
@@ -112,8 +112,8 @@ types:
         doc: Length of `name`, in bytes.
       - id: name
         -orig-id: catalog
-        type: str
         size: len_name
+        type: str
         encoding: UTF-8
         doc: Catalog of the session, always `std`.
   catalog_with_terminator:
@@ -126,8 +126,8 @@ types:
         doc: Length of `name`, in bytes.
       - id: name
         -orig-id: catalog
-        type: str
         size: len_name
+        type: str
         encoding: UTF-8
         doc: Catalog of the session, always `std`.
       - id: terminator
@@ -170,8 +170,8 @@ types:
         doc: Length of `name`, in bytes.
       - id: name
         -orig-id: time_zone_str
-        type: str
         size: len_name
+        type: str
         encoding: UTF-8
         doc: The variable `time_zone`.
   lc_time_names:
@@ -214,8 +214,8 @@ types:
         doc: Length of `user`, in bytes.
       - id: user
         -orig-id: user
-        type: str
         size: len_user
+        type: str
         encoding: UTF-8
         doc: User name.
       - id: len_host
@@ -224,8 +224,8 @@ types:
         doc: Length of `host`, in bytes.
       - id: host
         -orig-id: host
-        type: str
         size: len_host
+        type: str
         encoding: UTF-8
         doc: Host name.
   updated_schema_names:

@@ -28,7 +28,7 @@ seq:
     doc: Fixed part beyond what is known; no server writes any.
   - id: next_log
     -orig-id: new_log_ident
-    type: str
     size-eos: true
+    type: str
     encoding: UTF-8
     doc: File name of the next log, without its directory.

@@ -3,7 +3,6 @@ meta:
   title: Rows event
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_enums
     - /common/packed_integer
@@ -12,6 +11,7 @@ meta:
     - /values/extra_row_info
     - /values/image_columns
     - /values/row
+  endian: le
 doc: |
   Rows of one table that were inserted, updated or deleted: WRITE_ROWS_EVENT, UPDATE_ROWS_EVENT and
   DELETE_ROWS_EVENT in version 1 (since 5.1.16; all of MariaDB's) and version 2 (MySQL since 5.6), and

@@ -25,7 +25,7 @@ seq:
     doc: Host name of the source.
   - id: source_log
     -orig-id: master_log
-    type: str
     size-eos: true
+    type: str
     encoding: UTF-8
     doc: File name of the source's log.

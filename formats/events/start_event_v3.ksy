@@ -16,8 +16,8 @@ seq:
     doc: Version of the log format, 1 to 3.
   - id: server_version
     -orig-id: server_version
-    type: strz
     size: 50
+    type: strz
     encoding: UTF-8
     doc: Version of the server that wrote the log, such as `4.0.27-log`, padded with zeros.
   - id: create_timestamp

@@ -3,13 +3,13 @@ meta:
   title: TABLE_MAP_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/packed_integer
     - /common/table_id
     - /events/table_map_metadata
     - /values/column_metadata
     - /values/column_types
+  endian: le
 doc: |
   Names a table and the types of its columns for the rows events that follow in the same
   statement. Since 5.1.5.
@@ -38,8 +38,8 @@ seq:
     doc: Length of `schema_name`, in bytes.
   - id: schema_name
     -orig-id: m_dbnam
-    type: str
     size: len_schema_name.value
+    type: str
     encoding: UTF-8
     doc: Name of the table's database.
   - id: schema_name_end
@@ -52,8 +52,8 @@ seq:
     doc: Length of `table_name`, in bytes.
   - id: table_name
     -orig-id: m_tblnam
-    type: str
     size: len_table_name.value
+    type: str
     encoding: UTF-8
     doc: Name of the table.
   - id: table_name_end

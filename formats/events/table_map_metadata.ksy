@@ -3,9 +3,9 @@ meta:
   title: Optional metadata field of a table map
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/packed_integer
+  endian: le
 doc: |
   One field of what a table map says beyond the types, such as names and character sets. Fields
   come in any order; a list counts only the columns that its field is about. Since 8.0.1.
@@ -121,8 +121,8 @@ types:
         doc: Length of `text`, in bytes.
       - id: text
         -orig-id: m_column_name
-        type: str
         size: len_text.value
+        type: str
         encoding: UTF-8
         doc: The column's name.
   member_lists:

@@ -3,9 +3,9 @@ meta:
   title: TRANSACTION_CONTEXT_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/gtid_set
+  endian: le
 doc: |
   What Group Replication needs to see whether a transaction conflicts with others: what it had
   seen, read and written. It travels between the group's members and is not kept in their logs.
@@ -47,8 +47,8 @@ seq:
     doc: Fixed part beyond what is known; no server writes any.
   - id: server_uuid
     -orig-id: server_uuid
-    type: str
     size: len_server_uuid
+    type: str
     encoding: UTF-8
     doc: UUID of the member that runs the transaction, as text.
   - id: snapshot_version

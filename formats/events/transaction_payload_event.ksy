@@ -3,9 +3,9 @@ meta:
   title: TRANSACTION_PAYLOAD_EVENT
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/packed_integer
+  endian: le
 doc: |
   All events of a transaction but its GTID event, compressed as one. The events inside have no
   checksums, and their positions say nothing. MySQL 8.0.20, with `binlog_transaction_compression`.

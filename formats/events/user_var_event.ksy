@@ -14,8 +14,8 @@ seq:
     doc: Length of `name`, in bytes.
   - id: name
     -orig-id: name
-    type: str
     size: len_name
+    type: str
     encoding: UTF-8
     doc: Name of the variable, without the at sign.
   - id: is_null
@@ -89,8 +89,8 @@ types:
         doc: Length of `name`, in bytes; its own byte in front.
       - id: name
         -orig-id: m_data_type_name
-        type: str
         size: len_name
+        type: str
         encoding: UTF-8
         doc: Name of the type, such as `inet6` or `point`.
   string_value:

@@ -16,8 +16,8 @@ params:
 seq:
   - id: view_id
     -orig-id: view_id
-    type: strz
     size: 40
+    type: strz
     encoding: UTF-8
     doc: Identifier of the view, padded with zeros.
   - id: sequence_number

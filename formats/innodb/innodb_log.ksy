@@ -1,13 +1,13 @@
 meta:
   id: innodb_log
   title: Binary log inside InnoDB
-  file-extension: ibb
   application: MariaDB
+  file-extension: ibb
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/compressed_integer
+  endian: le
 doc: |
   A binary log that InnoDB keeps (`binlog_storage_engine=innodb`). It consists of pages: a header, and pages of
   chunks. One or more chunks are a record, which may go on in the next page and in the next file.
@@ -20,8 +20,8 @@ doc-ref: https://github.com/MariaDB/server/blob/282795d4b292838de5e17b6a747fd4e2
 -webide-representation: 'file {header.file_number:dec}'
 seq:
   - id: header
-    type: file_header
     size: header_length
+    type: file_header
     doc: What all pages have in common.
   - id: header_rest
     size: page_size - header_length - 4
@@ -30,8 +30,8 @@ seq:
     type: u4
     doc: CRC-32C of the first page up to here.
   - id: pages
-    type: page
     size: page_size
+    type: page
     repeat: eos
     doc: The pages with data.
 instances:

@@ -16,11 +16,11 @@ seq:
     doc: What every such file starts with.
   - id: version
     -orig-id: file_version
-    type: str
     size: 3
-    encoding: ASCII
+    type: str
     valid:
       any-of: ['"1.0"', '"2.0"']
+    encoding: ASCII
     doc: From 2.0 on a digest ends the file.
   - id: entries
     type: entry(_io.pos)
@@ -69,18 +69,18 @@ types:
         type: u8
         doc: Length of the key in bytes.
       - id: key_id
-        type: str
         size: len_key_id
+        type: str
         encoding: UTF-8
         doc: Name of the key.
       - id: key_type
-        type: str
         size: len_key_type
+        type: str
         encoding: UTF-8
         doc: Such as `AES`.
       - id: user_id
-        type: str
         size: len_user_id
+        type: str
         encoding: UTF-8
         doc: Owner; empty for the server's own keys.
       - id: obfuscated_key

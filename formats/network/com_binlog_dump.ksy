@@ -28,8 +28,8 @@ seq:
     doc: The `server_id` of the replica; 0 where the client is none and asks not to wait for new events.
   - id: file_name
     -orig-id: log_file_name
-    type: str
     size-eos: true
+    type: str
     encoding: UTF-8
     doc: Name of the log; empty means the oldest that the server has.
 instances:

@@ -3,9 +3,9 @@ meta:
   title: COM_BINLOG_DUMP_GTID
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/gtid_set
+  endian: le
 doc: |
   A replica's request for all transactions that it does not have. The whole message, without the
   header of its packet. Since MySQL 5.6; in MariaDB a replica sets variables instead, and sends
@@ -31,8 +31,8 @@ seq:
     doc: Length of `file_name`, in bytes.
   - id: file_name
     -orig-id: name
-    type: str
     size: len_file_name
+    type: str
     encoding: UTF-8
     doc: Name of the log to start in; usually empty, since the server finds the log by the GTIDs.
   - id: position

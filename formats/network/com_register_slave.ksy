@@ -24,8 +24,8 @@ seq:
     doc: Length of `host`, in bytes.
   - id: host
     -orig-id: host
-    type: str
     size: len_host
+    type: str
     encoding: UTF-8
     doc: The replica's option `report_host`, usually empty.
   - id: len_user
@@ -34,8 +34,8 @@ seq:
     doc: Length of `user`, in bytes.
   - id: user
     -orig-id: user
-    type: str
     size: len_user
+    type: str
     encoding: UTF-8
     doc: The replica's option `report_user`, usually empty.
   - id: len_password
@@ -44,8 +44,8 @@ seq:
     doc: Length of `password`, in bytes.
   - id: password
     -orig-id: password
-    type: str
     size: len_password
+    type: str
     encoding: UTF-8
     doc: The replica's option `report_password`, usually empty.
   - id: port

@@ -20,8 +20,8 @@ seq:
     doc: Length of `schema_name`, in bytes.
   - id: schema_name
     -orig-id: db
-    type: str
     size: len_schema_name
+    type: str
     encoding: UTF-8
     doc: Schema of the table.
   - id: len_table_name
@@ -30,8 +30,8 @@ seq:
     doc: Length of `table_name`, in bytes.
   - id: table_name
     -orig-id: tbl_name
-    type: str
     size: len_table_name
+    type: str
     encoding: UTF-8
     doc: Name of the table.
   - id: unknown_tail

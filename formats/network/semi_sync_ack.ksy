@@ -20,7 +20,7 @@ seq:
     doc: Position of the end of the event in the source's log.
   - id: file_name
     -orig-id: REPLY_BINLOG_NAME
-    type: str
     size-eos: true
+    type: str
     encoding: UTF-8
     doc: Name of that log.

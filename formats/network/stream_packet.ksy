@@ -3,11 +3,11 @@ meta:
   title: Message of the binary log stream
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /binlog_event
     - /common/packed_integer
     - /events/table_map_event
+  endian: le
 doc: |
   What a server sends to a replica after COM_BINLOG_DUMP or COM_BINLOG_DUMP_GTID: event after
   event, and at last the end of the stream or an error. The stream holds one whole message, without
@@ -239,15 +239,15 @@ types:
         doc: The character `#`.
       - id: sql_state
         -orig-id: sqlstate
-        type: str
         size: 5
+        type: str
         encoding: ASCII
         if: has_sql_state
         doc: Class of the error by the SQL standard. Since 4.1.
       - id: message
         -orig-id: err
-        type: str
         size-eos: true
+        type: str
         encoding: UTF-8
         doc: What happened, in words.
     instances:

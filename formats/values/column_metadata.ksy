@@ -3,9 +3,9 @@ meta:
   title: Metadata of a column
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /values/column_types
+  endian: le
 doc: |
   What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the
   hidden column of a multi-valued index. The byte order differs by type.

@@ -3,11 +3,11 @@ meta:
   title: Binary JSON document
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /values/column_types
     - /values/json_opaque
     - /values/numeric_values
+  endian: le
 doc: |
   A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
   members; what does not fit into the table is found by an offset from the start of that object or
@@ -148,8 +148,8 @@ types:
     instances:
       key:
         pos: _parent.ofs_container + ofs_key.value
-        type: str
         size: len_key
+        type: str
         encoding: UTF-8
         doc: Name of the member.
   value_entry:
@@ -277,8 +277,8 @@ types:
         doc: Length of `value`, in bytes.
       - id: value
         -orig-id: utf8mb4-data
-        type: str
         size: len_value.value
+        type: str
         encoding: UTF-8
         doc: The text, in utf8mb4.
   opaque:

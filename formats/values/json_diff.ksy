@@ -3,10 +3,10 @@ meta:
   title: Change of a JSON document
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/packed_integer
     - /values/json_binary
+  endian: le
 doc: One change of a part of a JSON document, as PARTIAL_UPDATE_ROWS_EVENT has it. Since 8.0.3.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_diff.cc Json_diff_vector::read_binary
 -webide-representation: '{operation} {path}'
@@ -22,8 +22,8 @@ seq:
     doc: Length of `path`, in bytes.
   - id: path
     -orig-id: path
-    type: str
     size: len_path.value
+    type: str
     encoding: UTF-8
     doc: Where in the document, such as `$.name[2]`.
   - id: len_value

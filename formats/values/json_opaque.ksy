@@ -3,10 +3,10 @@ meta:
   title: Value in a JSON document that JSON has no type for
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /values/column_types
     - /values/numeric_values
+  endian: le
 doc: Decimals, dates and times, and any other column's value as bytes.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_dom.cc Json_decimal and Json_datetime
 -webide-representation: '{content}'

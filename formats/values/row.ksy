@@ -3,11 +3,11 @@ meta:
   title: Changed row
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /events/table_map_event
     - /values/image_columns
     - /values/row_image
+  endian: le
 doc: What a rows event says of one row.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
 params:

@@ -3,7 +3,6 @@ meta:
   title: Row image
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /common/packed_integer
     - /events/table_map_event
@@ -12,6 +11,7 @@ meta:
     - /values/numeric_values
     - /values/string_values
     - /values/temporal_values
+  endian: le
 doc: A row at one moment. It does not state its types; the table map does.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc unpack_row
 params:

@@ -3,12 +3,12 @@ meta:
   title: Strings and documents in a row image
   license: MIT
   ks-version: '0.10'
-  endian: le
   imports:
     - /values/json_binary
     - /values/json_diff
     - /values/length_prefix
     - /values/wkb
+  endian: le
 doc: Values of columns that carry their length.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc log_event_print_value
 types:

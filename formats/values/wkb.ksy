@@ -1,6 +1,9 @@
 meta:
   id: wkb
   title: Well-known binary shape
+  xref:
+    iso: 13249-3:2016
+    loc: fdd000549
   license: MIT
   ks-version: '0.10'
   endian: le

@@ -136,3 +136,53 @@ def test_rust_says_that_a_name_is_none_of_its_keywords() -> None:
     assert "r#type: RefCell<" in text
     assert "fn r#type(&self)" in text
     assert "self_rc.r#type.borrow_mut()" in text
+
+
+NIM = """
+seq:
+  - {id: magic, contents: [0xfe, 'b']}
+  - {id: kind, type: u1, enum: kind, valid: {any-of: ['kind::enum', 'kind::bool']}}
+  - {id: size, type: u1, if: kind == kind::enum, valid: {min: 2, max: 9}}
+  - {id: value, type: {switch-on: kind, cases: {'kind::enum': u1, 'kind::bool': u2}}}
+  - {id: packed, size: 9, process: zlib}
+instances:
+  items: {pos: 0, type: 'item(_index == 0 ? 0 : items[_index - 1].after)', repeat: expr, repeat-expr: 3}
+types:
+  item:
+    params: [{id: before, type: u1}]
+    instances: {after: {value: before + 1}}
+enums: {kind: {1: enum, 2: bool}}
+"""
+
+
+def test_nim_has_members_that_are_no_keywords_and_checks_fields() -> None:
+    text = compiled("nim", one=NIM)
+    assert "    kind_enum = 1\n    kind_bool = 2\n" in text
+    assert "if this.kind == one.kind_enum:" in text
+    for name in ("Magic", "Kind", "Size"):
+        assert f"proc valid{name}*(this: One): bool" in text
+        assert f"if not this.valid{name}: raise newException(KaitaiError, " in text
+    lines = text.splitlines()
+    assigned = next(i for i, line in enumerate(lines) if line.strip() == "this.size = sizeExpr")
+    check = lines[assigned + 1]
+    assert check.startswith("    if not this.validSize")  # within the field's condition
+    assert "one.size: invalid value" in check
+
+
+def test_nim_begins_a_list_once_and_has_zlib() -> None:
+    text = compiled("nim", one=NIM)
+    assert "    return this.itemsInst\n  this.itemsInstFlag = true\n" in text
+    assert "import kaitai_zlib" in text
+    assert "proc processZlib*" in text
+
+
+def test_nim_imports_what_its_imports_import() -> None:
+    nodes = {
+        name: yaml.safe_load(
+            f"meta: {{id: {name}, endian: le, imports: [{imports}]}}\nseq: [{{id: x, type: {kind}}}]"
+        )
+        for name, imports, kind in (("one", "two", "two"), ("two", "three", "three"), ("three", "", "u1"))
+    }
+    text = compile_for(Grammar(nodes), "nim")["one.nim"]
+    assert "import two\n" in text
+    assert "import three\n" in text

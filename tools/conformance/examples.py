@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.conformance.languages import GO_RUNTIME, BuildError, given, java_runtime, run_tool
+from tools.conformance.languages import GO_RUNTIME, BuildError, given, java_runtime, nim_compiler, run_tool
 from tools.generate.compiler import node_command, node_modules
 from tools.generate.targets import GO_PACKAGE
 
@@ -123,6 +123,12 @@ def _php(folder: Path, place: Path) -> Command:
     return ["php", "-derror_reporting=0", str(PROGRAMS / "php.php")], {}
 
 
+def _nim(folder: Path, place: Path) -> Command:
+    runtime = given("KAITAI_NIM_RUNTIME", "kaitai_struct_nim_runtime.nim")
+    run_tool([*nim_compiler(folder, runtime), f"-o:{place / 'program'}", str(PROGRAMS / "nim.nim")])
+    return [str(place / "program")], {}
+
+
 _EXAMPLES: dict[str, Callable[[Path, Path], Command]] = {
     "python": _python,
     "javascript": _javascript,
@@ -132,5 +138,6 @@ _EXAMPLES: dict[str, Callable[[Path, Path], Command]] = {
     "csharp": _csharp,
     "ruby": _ruby,
     "lua": _lua,
+    "nim": _nim,
     "php": _php,
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.conformance import cpp
+from tools.conformance import cpp, nim
 from tools.conformance.compare import STRICT, Leniency
 from tools.generate.compiler import node_command, node_modules, write_target
 from tools.generate.grammar import Grammar
@@ -183,6 +183,21 @@ def _lua(_: Grammar, folder: Path) -> Built:
     return Built(command, _version(lua, "-v"), _runtime(runtime), {"LUA_PATH": f"{runtime}/?.lua;;"})
 
 
+def _nim(grammar: Grammar, folder: Path) -> Built:
+    _need("nim")
+    runtime = given("KAITAI_NIM_RUNTIME", "kaitai_struct_nim_runtime.nim")
+    (folder / "visitors.nim").write_text(nim.render(grammar), encoding="utf-8")
+    paths = [f"--path:{folder}", f"--path:{DRIVERS}"]
+    run_tool([*nim_compiler(folder, runtime), *paths, f"-o:{folder / 'driver'}", str(DRIVERS / "driver.nim")])
+    return Built([str(folder / "driver")], _version("nim", "--version"), _runtime(runtime), {})
+
+
+def nim_compiler(folder: Path, runtime: Path) -> list[str]:
+    """The start of a command that compiles a program against the generated modules."""
+    paths = [f"--path:{folder / 'classes'}", f"--path:{runtime}", f"--nimcache:{folder / 'cache'}"]
+    return ["nim", "c", "-d:release", "--hints:off", "--warnings:off", *paths]
+
+
 def _need(*names: str) -> None:
     for name in names:
         if shutil.which(name) is None:
@@ -205,10 +220,15 @@ def _runtime(folder: Path) -> str:
         *folder.glob("lib/**/struct.rb"),
         *folder.glob("*.csproj"),
         *folder.glob("kaitai/kaitaistream.h"),
+        *folder.glob("*.nimble"),
     ]:
         text = path.read_text(encoding="utf-8", errors="replace")
-        if found := re.search(r"VERSION = '([\d.]+)'|<Version>([\d.]+)|KAITAI_STRUCT_VERSION (\d+)L", text):
-            return found[1] or found[2] or f"0.{int(found[3]) // 1000}"
+        if found := re.search(
+            r"VERSION = '([\d.]+)'|<Version>([\d.]+)|^version += \"([\d.]+)", text, re.MULTILINE
+        ):
+            return found[1] or found[2] or found[3]
+        if found := re.search(r"KAITAI_STRUCT_VERSION (\d+)L", text):
+            return f"0.{int(found[1]) // 1000}"
     return "from its repository"
 
 
@@ -233,5 +253,6 @@ LANGUAGES = (
     Language("csharp", "C#", _csharp, Leniency(absent_enum_is_zero=True)),
     Language("ruby", "Ruby", _ruby),
     Language("lua", "Lua", _lua, Leniency(unknown_enum_is_null=True, unreadable_text_is_anything=True)),
+    Language("nim", "Nim", _nim, Leniency(absent_is_zero=True)),
     Language("php", "PHP", _php, Leniency(numbers_are_rounded=True, unreadable_text_is_lost=True)),
 )

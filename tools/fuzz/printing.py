@@ -51,9 +51,9 @@ def dump(of: Run) -> None:
     if chance.random() < 0.1:
         options["rewrite_databases"] = {"t": "u`"}
     if chance.random() < 0.1:
-        options["start_position"] = chance.randrange(len(of.data))
+        options["start_position"] = chance.randrange(len(of.data) + 1)
     if chance.random() < 0.1:
-        options["stop_position"] = chance.randrange(len(of.data))
+        options["stop_position"] = chance.randrange(len(of.data) + 1)
     chosen = DumpOptions(**options)
     with _one_by_one():
         slow = _printed(of, "dump", chosen)

@@ -162,7 +162,8 @@ def blind(run: Run) -> None:
     report = run.thorough
     if report is None or report.damage_count > MAX_DAMAGES:
         return
-    offsets = {error.position for error in report.damages}
+    named = [*report.damages, *([] if report.not_checked is None else [report.not_checked])]
+    offsets = {error.position for error in named}
     refused: dict[int | None, list[tuple[str, BinlogError]]] = {}
     for name, outcome in run.outcomes.items():
         error = outcome.refusal
@@ -170,7 +171,7 @@ def blind(run: Run) -> None:
             continue  # of what the server will write next, or of what follows a start that `verify` ends at
         if error is not None and run.is_of_log(error) and error.position not in offsets:
             refused.setdefault(error.position, []).append((name, error))
-    found = ", ".join(map(str, report.damages)) or "ok"
+    found = ", ".join(map(str, named)) or "ok"
     for entries in refused.values():
         lines = [f"{name}: {error}" for name, error in entries]
         run.note("verify-blind", entries[0][1].reason, "\n".join([*lines, f"verify --thorough: {found}"]))

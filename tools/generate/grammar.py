@@ -145,6 +145,17 @@ class Grammar:
             found.append(target)
         return found
 
+    def all_imports(self, spec: str) -> list[str]:
+        """The files that a file imports, directly or through others."""
+        found: list[str] = []
+        pending = self.imports(spec)
+        while pending:
+            one = pending.pop(0)
+            if one not in found and one != spec:
+                found.append(one)
+                pending.extend(self.imports(one))
+        return found
+
 
 def type_name(text: str) -> str:
     """The name in a type reference: `event_header(1, 13)` refers to `event_header`."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tools.generate import nim
 from tools.generate.casts import Casts, Comparisons, IndexCasts
 from tools.generate.compiler import Target, compile_grammar
 from tools.generate.expressions import parse, write
@@ -37,9 +38,14 @@ def prepare(grammar: Grammar, language: str) -> dict[str, Node]:
     if language == "java":
         again = Grammar(specs)
         specs = _rewritten(again, Comparisons(Inference(again)).field)
+    if language == "nim":
+        specs = {top.spec: nim.with_checks(top) for top in Grammar(specs).tops()}
     if language in _STRICT:
         again = Grammar(specs)
-        specs = _rewritten(again, Casts(Inference(again)).field)
+        casts = nim.NimCasts if language == "nim" else Casts
+        specs = _rewritten(again, casts(Inference(again)).field)
+    if language == "nim":
+        specs = nim.with_enum_members(Grammar(specs))
     if language == "csharp":
         again = Grammar(specs)
         specs = _rewritten(again, IndexCasts(Inference(again)).field)
@@ -52,6 +58,8 @@ def finish(grammar: Grammar, language: str, files: dict[str, str]) -> dict[str, 
         return {name: _php(text) for name, text in files.items()}
     if language == "csharp":
         return {name: _csharp(text, grammar) for name, text in files.items()}
+    if language == "nim":
+        return nim.finish(grammar, files)
     if language == "rust":
         return {name: _rust(text) for name, text in files.items()}
     if language == "cpp_stl":

@@ -24,7 +24,7 @@ def fold(grammar: Grammar, entry: str) -> Node:
     main = grammar.specs[entry]
     meta = {key: value for key, value in main["meta"].items() if key != "imports"}
     types = dict(main.get("types") or {})
-    for spec in _imported(grammar, entry):
+    for spec in grammar.all_imports(entry):
         id_ = grammar.specs[spec]["meta"]["id"]
         if id_ in types:
             raise GrammarError(f"{entry}: the type {id_!r} hides the file {spec}.ksy")
@@ -66,17 +66,6 @@ def _eager(node: Node) -> Node:
     if "types" in node:
         done["types"] = {name: _eager(one) for name, one in node["types"].items()}
     return done
-
-
-def _imported(grammar: Grammar, entry: str) -> list[str]:
-    found: list[str] = []
-    pending = grammar.imports(entry)
-    while pending:
-        spec = pending.pop(0)
-        if spec not in found and spec != entry:
-            found.append(spec)
-            pending.extend(grammar.imports(spec))
-    return found
 
 
 def _ordered(node: Node) -> Iterator[str]:

@@ -19,12 +19,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.reference", description=__doc__)
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="write nothing; fail if a page is out of date")
-    mode.add_argument("--choose", action="store_true", help="choose the examples anew from the corpus")
+    mode.add_argument("--choose", action="store_true", help="choose the examples anew")
     mode.add_argument("--site", action="store_true", help=f"write the static site to {SITE}")
     options = parser.parse_args(arguments)
     corpus = ROOT / "tests/corpus"
     if options.choose:
-        samples.choose(corpus)
+        samples.choose(corpus, ROOT)
         return 0
     grammar = Grammar.load(ROOT / "formats")
     examples = samples.load(corpus)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tools.generate.grammar import Grammar, GrammarError, Node, Type, type_name
+from tools.generate.sizes import contents
 
 _NUMBER = re.compile(r"([usf])([1248])(le|be)?$")
 _BITS = re.compile(r"b(\d+)(le|be)?$")
@@ -148,7 +149,7 @@ def _bits(field: Node) -> int | None:
     if "repeat" in field:
         return None
     if "contents" in field:
-        return 8 * len(_contents(field["contents"]))
+        return 8 * len(contents(field))
     if "size" in field:
         return 8 * int(field["size"]) if str(field["size"]).isdigit() else None
     if isinstance(type_, str) and (match := _NUMBER.match(type_)):
@@ -178,8 +179,3 @@ def _size(field: Node, bits: int | None) -> str:
         return f"{code(field['repeat-expr'])} × {one}"
     repeated = {"eos": f"{one}, repeated to the end", "until": f"{one}, repeated"}
     return repeated.get(field.get("repeat", ""), one)
-
-
-def _contents(contents: str | int | list[str | int]) -> bytes:
-    parts = contents if isinstance(contents, list) else [contents]
-    return b"".join(part.encode() if isinstance(part, str) else bytes([part]) for part in parts)

@@ -51,7 +51,7 @@ def messages(path: Path) -> Iterator[Piece]:
     data, position = path.read_bytes(), 0
     read = _read_command if path.name == FROM_REPLICA else _Stream("semi_sync" in path.parent.name).read
     while position < len(data):
-        packet = _read(NetworkPacket, data[position:])
+        packet = parse_traced(NetworkPacket, data[position:])
         end = position + packet._io.pos()
         yield _piece(position, "Packet", data[position:end], packet)
         # The server's first packet is the OK that answers the registration, not part of the stream.
@@ -65,7 +65,7 @@ def _piece(position: int, title: str, raw: bytes, root: Any) -> Piece:
 
 
 def _read_command(payload: bytes) -> Any:
-    return _read(_COMMANDS[payload[0]], payload)
+    return parse_traced(_COMMANDS[payload[0]], payload)
 
 
 class _Stream:
@@ -81,13 +81,13 @@ class _Stream:
         kind = payload[self._ofs_type_code : self._ofs_type_code + 1]
         known = self._len_post_headers[kind[0] - 1 : kind[0]] if kind and kind[0] else []
         context = (4, 19, known[0] if known else 0, True, False, None, False)
-        message = _read(StreamPacket, payload, self._has_semi_sync, *context)
+        message = parse_traced(StreamPacket, payload, self._has_semi_sync, *context)
         if message.kind == StreamPacket.PacketKind.event and message.body.event.is_format_description:
             self._len_post_headers = message.body.event.body.content.len_post_headers
         return message
 
 
-def _read(type_: Callable[..., Any], data: bytes, *context: Any) -> Any:
+def parse_traced(type_: Callable[..., Any], data: bytes, *context: Any) -> Any:
     """An object of a traced class, which parses on request."""
     node = type_(*context, KaitaiStream(io.BytesIO(data)))
     node._read()

@@ -18,8 +18,8 @@ _INDEX = f"""\
 Every structure of the binary log, as [the grammar](../formats) has it. Numbers are little-endian unless a
 type ends in `be`. `u4` is an unsigned number of 4 bytes, `s4` a signed one, `f8` a floating-point number,
 `b24` a number of 24 bits. Offsets and sizes are in bytes. A field marked *if …* is there only when that
-holds. Versions up to 9.7 are MySQL's, those from 10.0 on MariaDB's. Each page shows a real structure of the
-test corpus.
+holds. Versions up to 9.7 are MySQL's, those from 10.0 on MariaDB's. The pages show real structures of the
+test corpus, and for most of those that it lacks, bytes from the grammar's tests.
 
 `make docs` writes these pages as a static site with search and a hex view that links bytes and fields.
 """
@@ -133,6 +133,9 @@ def _meaning(field: FieldRow) -> str:
 
 def _sample(sample: Sample, show: ShowSample) -> Iterator[str]:
     place = sample.place
+    if not place.log:
+        yield from (f"Not in the corpus; from a test of the grammar ({sample.title}):", "", show(sample))
+        return
     where = f"`{place.log}` at {place.position}"
     if place.payload_index is not None:
         where += f", event {place.payload_index} of the transaction payload"

@@ -1,6 +1,7 @@
-"""A real example of each structure: its location in the corpus, and its bytes field by field.
+"""An example of each structure: its location in the corpus, and its bytes field by field.
 
-Structures of logs are taken from logs, those of the protocol from captured streams.
+Structures of logs are taken from logs, those of the protocol from captured streams. Those that
+the corpus lacks are constructed.
 
 The choice of examples (`python -m tools.reference --choose`) is stored in samples.json, so that writing the
 reference parses a few dozen events instead of the whole corpus.
@@ -11,17 +12,22 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
 from binlog_grammar_traced.binlog_event import BinlogEvent
+from kaitaistruct import KaitaiStructError
 
 import binlog_kaitai
+from binlog_kaitai.core.framing import ENCRYPTED_MAGIC
+from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.core.tree import structures
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.leaves import Leaf, dissect
+from binlog_kaitai.render.leaves import Leaf, dissect, dissect_header
+from tools.reference import constructed
+from tools.reference.constructed import Constructed
 from tools.reference.messages import FROM_REPLICA, FROM_SERVER, Piece, messages
 
 CHOSEN = Path(__file__).with_name("samples.json")
@@ -38,7 +44,10 @@ _ALIKE = 4
 
 @dataclass(frozen=True)
 class Place:
-    """Location of an example: file of the corpus, event or message in it, path of the structure within."""
+    """Location of an example: file of the corpus, event or message in it, path of the structure within.
+
+    A constructed example is in no file.
+    """
 
     log: str
     position: int
@@ -62,9 +71,18 @@ def load(corpus: Path) -> dict[str, Sample]:
     by_log: dict[str, dict[str, Place]] = {}
     for name, place in chosen.items():
         by_log.setdefault(place.log, {})[name] = place
-    return {
+    found = {
         name: sample for log, wanted in by_log.items() for name, sample in _load_file(corpus / log, wanted)
     }
+    return found | dict(_load_constructed())
+
+
+def _load_constructed() -> Iterator[tuple[str, Sample]]:
+    for one in constructed.load():
+        piece = one.piece()
+        leaves = piece.dissect().leaves
+        for name, path in one.paths.items():
+            yield name, _sample(piece, leaves, Place("", 0, None, path))
 
 
 def _load_file(path: Path, wanted: dict[str, Place]) -> Iterator[tuple[str, Sample]]:
@@ -79,6 +97,9 @@ def _load_file(path: Path, wanted: dict[str, Place]) -> Iterator[tuple[str, Samp
 def _pieces(path: Path) -> Iterator[Piece]:
     if path.name in (FROM_REPLICA, FROM_SERVER):
         yield from messages(path)
+        return
+    if (header := path.read_bytes()[: sizes.EncryptionHeader.HEADER_LENGTH]).startswith(ENCRYPTED_MAGIC):
+        yield Piece(0, None, "Header", header, partial(dissect_header, header))
         return
     with binlog_kaitai.open(path) as log:
         for event in log:
@@ -111,8 +132,11 @@ def _relative(path: str, root: str) -> str:
     return path[len(root) :].lstrip(".") if root else path
 
 
-def choose(corpus: Path) -> None:
-    """Search the corpus for the best example of each structure, and store their locations."""
+def choose(corpus: Path, root: Path) -> None:
+    """Search the corpus for the best example of each structure, and store their locations.
+
+    For a structure that the corpus lacks, store a test vector.
+    """
     best: dict[str, tuple[tuple[int, ...], Place]] = {}
     for path in _files(corpus):
         file = path.relative_to(corpus).as_posix()
@@ -125,14 +149,38 @@ def choose(corpus: Path) -> None:
             logging.warning("%s: %s", file, error)
     text = json.dumps({name: asdict(best[name][1]) for name in sorted(best)}, indent=1)
     CHOSEN.write_text(text + "\n")
+    _choose_constructed(root, best.keys())
+
+
+def _choose_constructed(root: Path, real: Collection[str]) -> None:
+    best: dict[str, tuple[tuple[int, ...], Constructed, str]] = {}
+    for vector in constructed.vectors(root):
+        try:
+            piece = vector.piece()
+        except KaitaiStructError:  # a vector of what the grammar rejects
+            continue
+        for name, score, path in _candidates(piece):
+            if name not in real and (name not in best or score > best[name][0]):
+                best[name] = score, vector, path
+    chosen: dict[tuple[str, str], Constructed] = {}
+    for name, (_, vector, path) in sorted(best.items()):
+        chosen.setdefault((vector.title, vector.structure), vector).paths[name] = path
+    constructed.store(list(chosen.values()))
 
 
 def _files(corpus: Path) -> list[Path]:
-    """Logs, then captured streams; newer servers first, because the first of equal examples is used."""
+    """Logs, then decrypted ones, encrypted ones and captured streams.
+
+    Newer servers are first, because the first of equal examples is used.
+    """
     logs = [path for path in corpus.glob("m*-*/*/*.0*") if path.is_file()]
+    plain = corpus.glob("encrypted/*/plain/*.0*")
+    headers = corpus.glob("encrypted/mysql-*/*.0*")
     streams = [path for name in (FROM_REPLICA, FROM_SERVER) for path in corpus.glob(f"network/*/{name}")]
     return [
         *sorted(logs, key=lambda path: (_version(path.parent.parent.name), path.as_posix())),
+        *sorted(plain),
+        *sorted(headers),
         *sorted(streams, key=lambda path: (_version(path.parent.name.rpartition("-")[0]), path.as_posix())),
     ]
 
