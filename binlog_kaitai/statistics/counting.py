@@ -21,7 +21,6 @@ from binlog_kaitai.columns.transactions.view import WITH_TABLE_BYTES, view_of
 from binlog_kaitai.columns.transactions.watcher import Watcher
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.keys import Keys
@@ -161,8 +160,8 @@ class _Counting(Watcher):
         if block.is_special:
             self._formats.append(int(block.positions[0]))
         self.events.add(page, chosen_events(page, self._selection))
-        for kind in GTID_TYPES.intersection(block.kinds) if not self._filters else ():
-            add_gtids(self.gtids, block, kind)
+        if not self._filters:
+            add_gtids(self.gtids, block)
         self._progress(self._source, int(block.end_positions[-1]))
 
     def end(self, end: End) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from binlog_kaitai.columns.blocks.block import Block
@@ -13,6 +13,7 @@ from binlog_kaitai.columns.rows import definitions_of
 from binlog_kaitai.columns.rows.definitions_of import tables_of
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.sources.source import Source, resolve
+from tests.core.test_pieces import LOG, in_pieces
 from tests.extent import sample
 from tools.bench.make_log import shape_of, write
 
@@ -22,6 +23,7 @@ LOGS = sorted(
     for name in ("ddl", "payloads", "mixed", "types_compressed")
     for path in CORPUS.glob(f"m*/{name}/binlog.000001")
 )
+DEFAULTS = BlockReader.__init__.__kwdefaults__ or {}
 
 
 def names(log: Path) -> list[str]:
@@ -44,26 +46,43 @@ def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPat
         return [table.schema for table in tables_of(sources, name, None)]
 
     tables = names(log)
+    # The second time, table maps repeat across blocks.
     skipping = [found(name) for name in tables]
-    monkeypatch.setattr(definitions_of, "_defining", lambda block: block)
-    assert skipping == [found(name) for name in tables]
+    monkeypatch.setattr("binlog_kaitai.columns.blocks.reader._STEP", 1 << 10)
+    monkeypatch.setattr(BlockReader.__init__, "__kwdefaults__", {**DEFAULTS, "block_size": 1 << 10})
+    in_small_blocks = [found(name) for name in tables]
+    monkeypatch.setattr(definitions_of, "DefiningEvents", lambda: None)
+    assert skipping == in_small_blocks == [found(name) for name in tables]
 
 
 def test_repeated_table_maps_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of thousands of transactions, each block keeps one table map."""
+    """Of thousands of transactions in several blocks, one table map is kept."""
     source = CORPUS / "mysql-9.7/types_metadata/binlog.000001"
     log = tmp_path / "binlog.000001"
     write(shape_of("", source, event_size=60), log, 1 << 20, chunk=1 << 18)
     kept = []
-    defining = definitions_of._defining
 
-    def counted(block: Block) -> Block:
-        part = defining(block)
-        kept.append((part.counts.get(EventType.table_map_event, 0), len(part)))
-        return part
+    def counted(block: Block) -> Iterator[Block]:
+        kept.append((block.counts.get(EventType.table_map_event, 0), len(block)))
+        yield block
 
-    monkeypatch.setattr(definitions_of, "_defining", counted)
+    monkeypatch.setattr(definitions_of, "expand", counted)
+    monkeypatch.setattr(BlockReader.__init__, "__kwdefaults__", {**DEFAULTS, "block_size": 1 << 18})
     (name,) = names(log)
     assert len(list(tables_of([Source.of_path(str(log))], name, None))) == 1
-    assert kept[-1][0] == 1
-    assert np.max([count for _, count in kept]) < 10
+    assert sum(maps for maps, _ in kept) == 1
+    assert sum(count for _, count in kept) < 10
+
+
+@pytest.mark.parametrize("has_damage", [False, True])
+def test_a_missing_piece_ends_the_search(has_damage: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of rows events are not skipped."""
+    log = Source.of_bytes(in_pieces(3, lambda pieces: pieces[has_damage:]))
+
+    def found() -> list[str]:
+        return [one for one in names(LOG) if list(tables_of([log], one, None))]
+
+    skipping = found()
+    assert (len(skipping) < len(names(LOG))) == has_damage
+    monkeypatch.setattr(definitions_of, "DefiningEvents", lambda: None)
+    assert skipping == found()

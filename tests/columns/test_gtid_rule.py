@@ -6,9 +6,11 @@ import json
 import random
 
 import numpy as np
+import pytest
 
 from binlog_kaitai.columns.blocks.reader import frame_all
 from binlog_kaitai.columns.lines import Pool
+from binlog_kaitai.columns.transactions import gtid_runs
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.grammar import EventType, Format
@@ -55,8 +57,11 @@ def test_columns_follow_the_rule() -> None:
         assert found == [tracker.step(kind, own[index]) for index, kind in enumerate(kinds)]
 
 
-def test_runs_of_gtids() -> None:
+@pytest.mark.parametrize("many", [gtid_runs._MANY, 1])
+@pytest.mark.parametrize("has_short", [True, False])
+def test_runs_of_gtids(many: int, has_short: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The set of a block: any order, several domains, an event too short for its number."""
+    monkeypatch.setattr(gtid_runs, "_MANY", many)
     layout = format_of_mariadb()
     numbers = [(0, 1), (0, 2), (1, 7), (0, 3), (1, 8), (1, 6), (0, 9), (0, 1)]
     events = [bytearray(event(EventType.gtid_event, number)) for _, number in numbers]
@@ -64,8 +69,21 @@ def test_runs_of_gtids() -> None:
         raw[27:31] = domain.to_bytes(4, "little")
     short = bytearray(event(EventType.gtid_event, 50)[:30])
     short[9:13] = (30).to_bytes(4, "little")
-    block = frame_all("log", b"".join(events[:4]) + bytes(short) + b"".join(events[4:]), layout)
+    between = bytes(short) if has_short else b""
+    block = frame_all("log", b"".join(events[:4]) + between + b"".join(events[4:]), layout)
     assert block is not None
     gtids = GtidSet()
-    add_gtids(gtids, block, EventType.gtid_event)
+    add_gtids(gtids, block)
     assert gtids == GtidSet.parse("0-7-1,0-7-2,0-7-3,0-7-9,1-7-6,1-7-7,1-7-8")
+
+
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-11.8"])
+def test_gtids_read_alone_and_with_their_events_agree(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for many in (1, 1 << 30):
+        monkeypatch.setattr(gtid_runs, "_MANY", many)
+        gtids = GtidSet()
+        for block in blocks(case(server, "mixed").logs[0]):
+            add_gtids(gtids, block)
+        found.append(str(gtids))
+    assert found[0] == found[1] != ""

@@ -36,7 +36,7 @@ def read(table: str, masks: Masks, paths: Any = NAMED.logs) -> pa.Table:
     """The changes of a table, masked; the schema is that of its first definition."""
     chosen = Filters.of(table=table)
     tables = [one for page in RowsPages(paths, chosen) for one, _ in page.runs() if isinstance(one, Table)]
-    schema = masked_schema(tables, table_schema(tables[0]), masks)
+    schema = masked_schema([one.schema for one in tables], table_schema(tables[0]), masks)
     batches = typed_batches(RowsPages(paths, chosen), schema, "null", masks=masks)
     return pa.Table.from_batches(batches, schema)
 

@@ -59,6 +59,7 @@ def use_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
         set_block_size(monkeypatch, pages.__init__, size)
     set_block_size(monkeypatch, blocks.BlockReader.__init__, size)
     monkeypatch.setattr("binlog_kaitai.columns.views.changes._BLOCK_SIZE", size)
+    monkeypatch.setattr("binlog_kaitai.columns.verify.scan._BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.statistics.counting._BLOCK_SIZE", size)
     set_block_size(monkeypatch, bk.read_transactions, size)
     monkeypatch.setattr("binlog_kaitai.columns.views.changes.BLOCK_SIZE", size)

@@ -55,6 +55,6 @@ def test_bytes_in_hexadecimal_are_those_of_python(raw: bytes, position: int) -> 
         packed = np.frombuffer(bytearray(b"ahead" + style.packed()), dtype=np.uint8)
         put = hexdump_kernel.put_hexdump.compiled
         end = put(data, 0, len(raw), position, packed, len(b"ahead"), out, 0)
-        assert bytes(out[:end]) == hexdump.hexdump(style, raw, position, 19)
+        assert bytes(out[:end]) == b"".join(hexdump.hexdump(style, raw, position, 19))
         assert put(data, 0, len(raw), position, packed, len(b"ahead"), out[:-1], 0) == -1
         assert put(data, 1, len(raw), position, packed, len(b"ahead"), out, 0) == -2

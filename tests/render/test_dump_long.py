@@ -11,6 +11,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.render.dump import DumpOptions, dump, hexdump
 from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
 from binlog_kaitai.render.dump.cells import mariadb_quoted, mysql_quoted
 from binlog_kaitai.render.dump.row_programs import RowsHeaders
@@ -31,6 +32,17 @@ def test_pieces_of_base64_are_its_lines() -> None:
     pieces = list(base64_pieces(data))
     assert len(pieces) > 1
     assert b"".join(pieces) == base64_lines(data)
+
+
+def test_pieces_of_a_hexdump_are_its_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path, made = log_of_value(tmp_path / "binlog.000001", 2_000_000), list[bytes]()
+    for size in (1 << 30, 1 << 16):
+        monkeypatch.setattr(hexdump, "_PIECE", size)
+        pieces: list[bytes] = []
+        dump(path, pieces.append, DumpOptions(hexdump=True))
+        made.append(b"".join(pieces))
+    assert made[0] == made[1]
+    assert max(map(len, pieces)) < 2_000_000 < len(made[0])
 
 
 @pytest.mark.parametrize("quoted", [mysql_quoted, mariadb_quoted])

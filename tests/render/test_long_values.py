@@ -11,7 +11,12 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.text import long_values
+from binlog_kaitai.columns.views import row_lines, row_objects
+from binlog_kaitai.columns.views.row_lines import JsonForm
+from binlog_kaitai.columns.views.row_objects import write_rows
+from binlog_kaitai.columns.views.row_plans import SHORT_JSON
 from binlog_kaitai.render.dump import DumpOptions, dump, jobs
+from binlog_kaitai.render.row_listing import form_of
 from tests.columns.long_logs import log_of_value
 from tests.corpus_files import case
 
@@ -35,6 +40,11 @@ def _changes(path: Path) -> None:
         pass
 
 
+def _rows(path: Path, *, output: str) -> None:
+    for _ in write_rows(path, form=form_of(output)[0]):
+        pass
+
+
 def _peak(task: Callable[..., None], path: Path, options: dict[str, Any]) -> int:
     tracemalloc.start()
     try:
@@ -52,6 +62,8 @@ def _peak(task: Callable[..., None], path: Path, options: dict[str, Any]) -> int
         (_sql, {"undo": True}, 0.7),
         (_dump, {"verbose": 1}, 4),  # 64 MiB of text wait in memory for the end of the statement
         (_changes, {}, 1.3),
+        (_rows, {"output": "csv"}, 0.7),
+        (_rows, {"output": "table"}, 0.7),
     ],
 )
 def test_a_long_value_is_in_memory_once(
@@ -79,6 +91,41 @@ def test_placeholders_become_the_literals(monkeypatch: pytest.MonkeyPatch, *, un
     monkeypatch.setattr(long_values, "placeholder", placeholder)
     assert b"".join(bk.sql_script(LOG, undo=undo)) == expected
     assert set(seen) == {False, True}
+
+
+@pytest.mark.parametrize(
+    "log",
+    [LOG, case("mysql-9.7", "charsets").logs[0]],
+    ids=lambda log: log.parent.name,
+)
+@pytest.mark.parametrize("output", ["json", "csv"])
+def test_placeholders_become_the_values(log: Path, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    form, _ = form_of(output)
+    expected = b"".join(write_rows(log, form=form))
+    in_pieces, _ = form_of(output)
+    monkeypatch.setattr(in_pieces, "dialect", form.dialect._replace(longest=2))
+    monkeypatch.setattr(long_values, "LONG", 1)
+    monkeypatch.setattr(long_values, "_STEP", 3)
+    made: list[bytes] = []
+    filled = long_values.filled
+
+    def noted(text: memoryview, block: Any) -> Any:
+        made.append(bytes(text))
+        return filled(text, block)
+
+    monkeypatch.setattr(row_objects, "filled", noted)
+    assert b"".join(write_rows(log, form=in_pieces)) == expected
+    assert long_values._MARK in b"".join(made)
+
+
+def test_a_table_shows_the_beginning_of_a_long_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = log_of_value(tmp_path / "binlog.000001", 1 << 20)
+    form, _ = form_of("table")
+    expected = b"".join(write_rows(path, form=form))
+    in_pieces, _ = form_of("table")
+    monkeypatch.setattr(in_pieces, "dialect", form.dialect._replace(longest=100))
+    monkeypatch.setattr(row_lines, "_SHORT", JsonForm(SHORT_JSON._replace(longest=100)))
+    assert b"".join(write_rows(path, form=in_pieces)) == expected
 
 
 def test_pieces_of_a_dumped_value_are_its_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ class Block:
         self.holders: Any = None
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
+        self._ranges: dict[int, tuple[Any, Any]] = {}
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -187,14 +188,9 @@ class Block:
 
     def _all_body_ranges(self, kind: int) -> tuple[Any, Any]:
         """Start offsets in `data` and lengths of the bodies of all events of a type, int64."""
-        counts, _, ends = self._by_type
-        offsets, lengths = self._body_ranges_by_type
-        own = slice(ends[kind] - counts[kind], ends[kind])
-        return offsets[own], lengths[own]
-
-    @cached_property
-    def _body_ranges_by_type(self) -> tuple[Any, Any]:
-        return self._body_ranges(self._by_type[1])
+        if kind not in self._ranges:
+            self._ranges[kind] = self._body_ranges(self.rows_of(kind))
+        return self._ranges[kind]
 
     def _body_ranges(self, rows: Ints) -> tuple[Any, Any]:
         """Start offsets in `data` and lengths of the bodies of the given events, int64."""

@@ -63,29 +63,29 @@ def settle(data: Bytes, frames: Frames) -> None:
     if not is_pending.any():
         return
     rows: Any = slice(None) if is_pending.all() else np.flatnonzero(is_pending)
-    starts = frames.starts[rows]
-    ends = starts + frames.sizes[rows]
+    starts, sizes = frames.starts[rows], frames.sizes[rows]
     few = len(starts) + _checked < _FEW
-    are_ok = _each_ok(data, starts, ends) if few else _ok_in_runs(data, starts, ends)
+    are_ok = _each_ok(data, starts, sizes) if few else _ok_in_runs(data, starts, sizes)
     frames.checksums[rows] = OK if are_ok.all() else np.where(are_ok, OK, BAD)
 
 
-def _ok_in_runs(data: Bytes, starts: Ints, ends: Ints) -> Any:
+def _ok_in_runs(data: Bytes, starts: Ints, sizes: Ints) -> Any:
     """Which checksums are right, as a bool array."""
     limits, crc32s = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
-    count = crc32s_of_runs.run(_moved(), starts, ends, limits, crc32s)
+    count = crc32s_of_runs.run(_moved(), starts, sizes, limits, crc32s)
     are_ok = np.ones(len(starts), dtype=np.bool_)
     runs = pairwise(limits[: count + 1].tolist())
     for (begin, end), expected in zip(runs, crc32s[:count].tolist(), strict=True):
-        if crc32_in_pieces(data, int(starts[begin]), int(ends[end - 1])) != expected:
-            are_ok[begin:end] = _each_ok(data, starts[begin:end], ends[begin:end])
+        start, stop = int(starts[begin]), int(starts[end - 1] + sizes[end - 1])
+        if crc32_in_pieces(data, start, stop) != expected:
+            are_ok[begin:end] = _each_ok(data, starts[begin:end], sizes[begin:end])
     return are_ok
 
 
-def _each_ok(data: Bytes, starts: Ints, ends: Ints) -> Any:
+def _each_ok(data: Bytes, starts: Ints, sizes: Ints) -> Any:
     global _checked
     _checked += len(starts)
-    return crc32_of(data, starts, ends) == RESIDUE
+    return crc32_of(data, starts, starts + sizes) == RESIDUE
 
 
 @cache

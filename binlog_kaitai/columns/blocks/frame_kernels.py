@@ -8,7 +8,7 @@ import numpy as np
 
 from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.byte_kernels import read_u4
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.core.framing import FIRST_TYPES
 from binlog_kaitai.core.grammar import header_length as length_of_header
 from binlog_kaitai.core.grammar import header_offset
@@ -39,6 +39,20 @@ def _is_start(data: Bytes, at: Any, header_length: Any, size_at: Any, type_at: A
     position = np.int64(data[position_at]) | np.int64(data[position_at + _ONE]) << 8
     size = np.int64(read_u4(data, np.uint64(at + _MAGIC_SIZE + size_at)))
     return position == _MAGIC_SIZE or position == (_MAGIC_SIZE + size) & 0xFFFF
+
+
+@kernel
+@inlined
+def size_of_event(
+    data: Bytes, at: int, end: int, header_length: int, size_at: int, type_at: int, max_size: int
+) -> int:
+    """Length of the event at `at`; `~MORE` or `~IMPOSSIBLE` if it is incomplete or impossible."""
+    if at < 0 or end > data.shape[0] or at + header_length > end:
+        return ~MORE
+    size = read_u4(data, np.uint64(at + size_at))
+    if size < header_length or size > max_size or _is_start(data, at, header_length, size_at, type_at):
+        return ~IMPOSSIBLE
+    return size if at + size <= end else ~MORE
 
 
 @kernel
@@ -74,13 +88,9 @@ def frame(
     """
     count = 0
     while True:
-        if at < 0 or end > data.shape[0] or at + header_length > end:
-            return count, at, MORE
-        size = read_u4(data, np.uint64(at + size_at))
-        if size < header_length or size > max_size or _is_start(data, at, header_length, size_at, type_at):
-            return count, at, IMPOSSIBLE
-        if at + size > end:
-            return count, at, MORE
+        size = size_of_event(data, at, end, header_length, size_at, type_at, max_size)
+        if size < 0:
+            return count, at, ~size
         code = data[np.uint64(at + type_at)]
         if special[code]:
             return count, at, SPECIAL

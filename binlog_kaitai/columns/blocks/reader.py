@@ -14,7 +14,7 @@ Rules
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, BinaryIO
@@ -78,6 +78,8 @@ class BlockReader:
         Other threads may use a block after the next one is requested.
     ends_at_gtids
         End a block before a GTID event near its end, so that few transactions span two blocks.
+    finder
+        Called in place of `find_events`; it may leave out events.
 
     Attributes
     ----------
@@ -108,20 +110,19 @@ class BlockReader:
         prefetches: bool = True,
         shares_blocks: bool = False,
         ends_at_gtids: bool = False,
+        finder: Callable[..., tuple[Frames, int, int]] | None = None,
     ) -> None:
         self.name = name
-        self._ends_at_gtids = ends_at_gtids
-        self._prefetches = prefetches
-        self._leaves_checks = leaves_checks
-        self._verify_checksums = verify_checksums
+        self._find_events = finder or find_events
+        self._ends_at_gtids, self._prefetches = ends_at_gtids, prefetches
+        self._leaves_checks, self._verify_checksums = leaves_checks, verify_checksums
         self._steps = 0
         self.context = context
         self.position = position  # of the next event, in the file
         self.tail: Tail | None = None
         self._stream = stream
         self._special = _special_types(context.layout, everything=False)
-        self._max_events = max_events
-        self._max_event_size = max_event_size
+        self._max_events, self._max_event_size = max_events, max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
         self._buffers = Buffers(are_shared=shares_blocks)
@@ -161,6 +162,8 @@ class BlockReader:
         while True:
             found, why = self._find(room.part(count, self._max_events))
             count += found
+            if not count:  # pass over events that were left out
+                self._drop_consumed()
             if why == MORE and self._read_on():
                 continue
             if count:
@@ -182,7 +185,7 @@ class BlockReader:
 
     def _find(self, room: Frames) -> tuple[int, int]:
         self._steps += 1
-        frames, self._scanned, why = find_events(
+        frames, self._scanned, why = self._find_events(
             self._buffer,
             self._scanned,
             self._end,
@@ -195,8 +198,7 @@ class BlockReader:
         return len(frames.starts), why
 
     def _block(self, frames: Frames, *, ends_at_gtid: bool) -> Block:
-        last = self._last_gtid(frames) if ends_at_gtid else 0
-        if last:
+        if last := self._last_gtid(frames) if ends_at_gtid else 0:
             self._scanned, frames = int(frames.starts[last]), frames.part(0, last)
         data = self._buffer[: self._scanned]
         block = Block(self.name, data, self.position - self._at, frames, self.context.layout)

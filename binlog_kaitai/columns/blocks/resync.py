@@ -122,11 +122,16 @@ class Search:
         return self._find(start, _Wanted(layout, has_own_positions=False, is_shifted=True))
 
     def event_or_shifted(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
-        """The first of the events found by `event` and `shifted_event`."""
+        """The event found by `event`, unless it states no position and a shifted event precedes it."""
         found = self.event(start, layout, has_own_positions=has_own_positions)
-        if found is None and has_own_positions:
-            found = self.shifted_event(start, layout)
-        return found
+        if not has_own_positions or layout.binlog_version < 4:
+            return found
+        if found is None:
+            return self.shifted_event(start, layout)
+        if self._headers(np.array([found]), layout).stated[0]:
+            return found
+        shifted = self._search(start, _Wanted(layout, has_own_positions=False, is_shifted=True), found)
+        return found if shifted is None else shifted
 
     def after(self, position: int, context: Context) -> int | None:
         """Offset of the next complete event after a damaged one; None if there is none.
@@ -171,10 +176,11 @@ class Search:
         self._known[wanted] = start, found
         return found
 
-    def _search(self, start: int, wanted: _Wanted) -> int | None:
+    def _search(self, start: int, wanted: _Wanted, stop: int | None = None) -> int | None:
         length, extent = header_length(wanted.layout.binlog_version), _FIRST_WINDOW
-        while start + length <= self._log.size:
-            window = self._log.part(start, start + extent + length)
+        stop = self._log.size if stop is None else stop
+        while start + length <= self._log.size and start < stop:
+            window = self._log.part(start, min(start + extent, stop) + length - 1)
             at = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
             for begin in range(0, len(at), _MANY):
                 headers = self._candidates(window, at[begin : begin + _MANY], start, wanted)

@@ -78,14 +78,14 @@ def find_drifts(
 
 
 @kernel
-def crc32s_of_runs(table: Array, starts: Ints, ends: Ints, limits: Ints, crc32s: Array) -> int:
+def crc32s_of_runs(table: Array, starts: Ints, sizes: Ints, limits: Ints, crc32s: Array) -> int:
     """Divide ranges into runs, and add up (by exclusive or) a number of a table for each range of a run.
 
     Parameters
     ----------
     table : uint32 array
         The entry of a range that ends `n` bytes before the end of the run is `table[n]`.
-    starts, ends : int64 arrays
+    starts, sizes : int64 arrays
         The ranges. Those of a run are consecutive and end within the length of the table.
     limits, crc32s
         Output: first range of each run and the total number of ranges; XOR of the entries of each run.
@@ -95,17 +95,23 @@ def crc32s_of_runs(table: Array, starts: Ints, ends: Ints, limits: Ints, crc32s:
     Number of runs.
     """
     count = 0
-    for index in range(ends.shape[0]):
-        is_next = index > 0 and starts[index] == ends[index - 1]
-        if not is_next or ends[index] - ends[limits[count - 1]] >= table.shape[0]:
+    first = before = np.int64(0)
+    for index in range(starts.shape[0]):
+        here = np.uint64(index)
+        end = starts[here] + sizes[here]
+        if index == 0 or starts[here] != before or end - first >= table.shape[0]:
             limits[count] = index
             count += 1
-    limits[count] = ends.shape[0]
+            first = end
+        before = end
+    limits[count] = starts.shape[0]
     for run in range(count):
-        end = ends[limits[run + 1] - 1]
+        last = np.uint64(limits[run + 1] - 1)
+        end = starts[last] + sizes[last]
         total = np.uint32(0)
         for index in range(limits[run], limits[run + 1]):
-            distance = end - ends[index]
+            here = np.uint64(index)
+            distance = end - starts[here] - sizes[here]
             if 0 <= distance < table.shape[0]:
                 total ^= table[np.uint64(distance)]
         crc32s[run] = total

@@ -70,7 +70,9 @@ _TABLE = {
         "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",
     },
     "binlog_kaitai.columns.rows.definitions_of": {
-        "find_defining": "u1[] i8[] i8[] u1[] u1[] u1[] i8 i8 u1[] i8[] i8[]* i8[]*",
+        "find_defining": (
+            "u1[] i8 i8 i8 i8 i8 b1[] i8 u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]*"
+        ),
     },
     "binlog_kaitai.columns.rows.float_texts": {
         "put_floats": "f8[] b1[] f8 f8 b1 b1 u1[]* i8[]* b1[]*",
@@ -135,7 +137,7 @@ _TABLE = {
     },
     "binlog_kaitai.columns.text.row_lines": {
         "put_row_lines": (
-            "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8[]* "
+            "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8 i8[]* "
             "i8[]* i8[,]* u1[]* i8[]*"
         ),
     },

@@ -19,7 +19,7 @@ _1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(number) for number in range(1, 9))
 _TEN, _HUNDRED, _THOUSAND, _TO_FOUR = (np.uint64(number) for number in (10, 100, 1000, 10_000))
 
 #: The digits of 0 to 99, two each.
-_PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
+PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
 
 
 @kernel
@@ -125,20 +125,36 @@ def put_number(value: Any, out: Bytes, at: Any) -> Any:
         value //= _TO_FOUR
         high, low = _2 * (four // _HUNDRED), _2 * (four % _HUNDRED)
         offset -= _4
-        out[offset + _3], out[offset + _2] = _PAIRS[low + _1], _PAIRS[low]
-        out[offset + _1], out[offset] = _PAIRS[high + _1], _PAIRS[high]
+        out[offset + _3], out[offset + _2] = PAIRS[low + _1], PAIRS[low]
+        out[offset + _1], out[offset] = PAIRS[high + _1], PAIRS[high]
     if value >= _HUNDRED:
         pair = _2 * (value % _HUNDRED)
         value //= _HUNDRED
         offset -= _2
-        out[offset + _1] = _PAIRS[pair + _1]
-        out[offset] = _PAIRS[pair]
+        out[offset + _1] = PAIRS[pair + _1]
+        out[offset] = PAIRS[pair]
     if value >= _TEN:
-        out[begin + _1] = _PAIRS[_2 * value + _1]
-        out[begin] = _PAIRS[_2 * value]
+        out[begin + _1] = PAIRS[_2 * value + _1]
+        out[begin] = PAIRS[_2 * value]
     else:
         out[begin] = np.uint64(48) + value
     return np.int64(begin + digits)
+
+
+@kernel
+def put_padded(value: Any, digits: int, out: Bytes, at: Any) -> Any:
+    """Write a non-negative number that has at most `digits` digits, with leading zeros; returns the end."""
+    begin, value, end = np.uint64(at), np.uint64(value), np.uint64(at + digits)
+    offset = end
+    while offset - begin > _1:
+        pair = _2 * (value % _HUNDRED)
+        value //= _HUNDRED
+        offset -= _2
+        out[offset + _1] = PAIRS[pair + _1]
+        out[offset] = PAIRS[pair]
+    if offset > begin:
+        out[begin] = np.uint64(48) + value
+    return np.int64(end)
 
 
 @kernel

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block, offset_of
+from binlog_kaitai.columns.blocks.block import Frames, offset_of
+from binlog_kaitai.columns.blocks.frame_kernels import FULL, SPECIAL, size_of_event
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import NONE, read_u8
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.blocks.reader import BlockReader, find_events
+from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
+from binlog_kaitai.columns.kernel.byte_kernels import NONE, PENDING, read_u8
+from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.rows.closings import LIMITS, WORDS, ends_with
 from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_length, header_offset
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.remote import is_url
@@ -36,8 +37,11 @@ _ROLES: dict[int, int] = {
 #: Number of distinct table maps that are compared with the next one.
 _RECENT = 16
 
-#: Block size. With large events, reading a block costs more than decoding its few table maps.
-_BLOCK_SIZE = 4 * BLOCK_SIZE
+#: Length of the longest table map that is compared.
+_LONGEST = 1 << 12
+
+#: Why framing stopped, like `frame_kernels.MORE`: the next event is a piece of a rows event.
+_PIECES = 4
 
 
 def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
@@ -53,11 +57,12 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
         try:
             with source.open() as stream:
                 # Checksums are verified when the rows are read.
-                reader = BlockReader.of_file(stream, source.name, block_size=_BLOCK_SIZE, leaves_checks=1)
-                for block in reader:
+                for block in BlockReader.of_file(
+                    stream, source.name, leaves_checks=1, prefetches=False, finder=DefiningEvents()
+                ):
                     if tables is None:
                         tables = Tables(definitions.of(source.name, block.fixed_header(0).server_id))
-                    for part in expand(_defining(block)):
+                    for part in expand(block):
                         for table in tables.take(part, nothing, nothing)[0]:
                             if isinstance(table, Table) and table.schema.full_name == name:
                                 if id(table) not in seen:
@@ -67,16 +72,66 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
             continue
 
 
-def _defining(block: Block) -> Block:
-    """The events of a block that may define a table, or contain events that may."""
-    if block.is_special or (block.pieces is not None and block.pieces.is_open):
-        return block
-    events, recent = np.empty(len(block), dtype=np.int64), np.empty(_RECENT, dtype=np.int64)
-    roles, content = _roles(block.layout)
-    frames = block.starts, block.sizes, block.checksums, block.codes, roles
-    content += block.header_length
-    count = find_defining.run(block.data, *frames, content, CHECKSUM_SIZE, WORDS, LIMITS, recent, events)
-    return block if count < 0 else block.chosen(events[:count])
+class DefiningEvents:
+    """Frames the events of a log that may define a table, or contain events that may.
+
+    From the first piece of a rows event on, all events are framed, so that missing pieces end the search.
+    """
+
+    def __init__(self) -> None:
+        self._layout: Format | None = None
+        self._takes_all = False
+        # The latest distinct table maps: their number, lengths and contents.
+        self._count = np.zeros(1, dtype=np.int64)
+        self._lengths = np.zeros(_RECENT, dtype=np.int64)
+        self._contents = np.zeros((_RECENT, _LONGEST), dtype=np.uint8)
+
+    def __call__(
+        self,
+        data: Bytes,
+        at: int,
+        end: int,
+        layout: Format,
+        special: Bools,
+        *,
+        room: Frames,
+        max_event_size: int,
+        leaves_checks: bool,
+    ) -> tuple[Frames, int, int]:
+        """The arguments and result of `find_events`."""
+        count = 0
+        if not self._takes_all:
+            count, at, why = self._find(data, at, end, layout, special, room, max_event_size)
+            if why != _PIECES:
+                return room.part(0, count), at, why
+            self._takes_all = True
+        rest, at, why = find_events(
+            data,
+            at,
+            end,
+            layout,
+            special,
+            room=room.part(count, len(room.starts)),
+            max_event_size=max_event_size,
+            leaves_checks=leaves_checks,
+        )
+        return room.part(0, count + len(rest.starts)), at, why
+
+    def _find(
+        self, data: Bytes, at: int, end: int, layout: Format, special: Bools, room: Frames, max_size: int
+    ) -> tuple[int, int, int]:
+        if layout is not self._layout:
+            self._layout = layout
+            self._count[0] = 0
+        header = header_length(layout.binlog_version), header_offset("len_event"), header_offset("type_code")
+        roles, content = _roles(layout)
+        after = CHECKSUM_SIZE if layout.is_checksummed else 0
+        maps = self._count, self._lengths, self._contents
+        count, at, why = find_defining.run(
+            data, at, end, *header, special, max_size, roles, content, after, WORDS, LIMITS, *maps, *room[:3]
+        )
+        room.checksums[:count] = PENDING if layout.is_checksummed else NONE
+        return count, at, why
 
 
 @lru_cache
@@ -85,88 +140,111 @@ def _roles(layout: Format) -> tuple[Any, int]:
     kinds = [layout.effective_type(code) for code in range(256)]
     kind = EventType.table_map_event
     content = offset_of(layout, kind, kinds.index(kind), "flags") if kind in kinds else 0
-    return np.array([_ROLES.get(kind, _NOTHING) for kind in kinds], dtype=np.uint8), content or 0
+    roles = np.array([_ROLES.get(kind, _NOTHING) for kind in kinds], dtype=np.uint8)
+    return roles, layout.header_length + (content or 0)
 
 
 @kernel
 def find_defining(
     data: Bytes,
-    starts: Ints,
-    sizes: Ints,
-    checksums: Bytes,
-    codes: Bytes,
+    at: int,
+    end: int,
+    header_length: int,
+    size_at: int,
+    type_at: int,
+    special: Bools,
+    max_size: int,
     roles: Bytes,
     content: int,
     after: int,
     words: Bytes,
     limits: Ints,
-    recent: Ints,
-    events: Ints,
-) -> int:
-    """Find the events that may define a table, without repeated table maps, BEGIN and COMMIT.
+    known: Ints,
+    lengths: Ints,
+    contents: Bytes,
+    starts: Ints,
+    sizes: Ints,
+    codes: Bytes,
+) -> Any:
+    """Like `frame`, for events that may define a table; skips repeated table maps, BEGIN and COMMIT.
 
     Parameters
     ----------
-    starts, sizes, checksums, codes
-        Offset, length, checksum state and type code of each event.
     roles
         Role of each type code.
     content, after
-        Offset of a table map's content after its table id, and length of a checksum.
+        Offset in a table map of its content after the table id, and length of a checksum.
     words, limits
         Statements that define nothing, each with the zero byte before it, and the offsets between them.
-    recent
-        Room for the latest distinct table maps, which are compared with the next one.
-    events
-        Output: numbers of the events.
+    known, lengths, contents
+        Number (one element), lengths and bytes of the latest distinct table maps, kept from call to call.
 
     Returns
     -------
-    Their number; -1 if the block contains pieces of rows events.
+    The result of `frame`; _PIECES before a piece of a rows event.
     """
     count = 0
-    known = 0
-    for event in range(starts.shape[0]):
-        role = roles[codes[event]]
-        if role == _NOTHING:
-            continue
+    while True:
+        size = size_of_event(data, at, end, header_length, size_at, type_at, max_size)
+        if size < 0:
+            return count, at, ~size
+        code = data[np.uint64(at + type_at)]
+        if special[code]:
+            return count, at, SPECIAL
+        role = roles[code]
+        is_new = role != _NOTHING
         if role == _PIECE:
-            return -1
-        start = starts[event]
-        end = start + sizes[event] - (after if checksums[event] != NONE else 0)
-        is_new = start >= 0 and end <= data.shape[0]
-        if role == _MAP and is_new:
-            begin = start + content
-            for number in range(min(known, recent.shape[0])):
-                other = recent[number]
-                length = starts[other] + sizes[other] - (after if checksums[other] != NONE else 0)
-                length -= starts[other] + content
-                if length != end - begin or length < 0:
-                    continue
-                step = 0
-                while step + 8 <= length and (
-                    read_u8(data, np.uint64(starts[other] + content + step))
-                    == read_u8(data, np.uint64(begin + step))
-                ):
-                    step += 8
-                while step < length and data[starts[other] + content + step] == data[begin + step]:
-                    step += 1
-                if step == length:
-                    is_new = False
-                    break
-            if is_new:
-                recent[known % recent.shape[0]] = event
-                known += 1
-        elif role == _STATEMENT and is_new:
-            is_new = not ends_with(data, start, end, words, limits)
-        else:
-            is_new = True
+            return count, at, _PIECES
+        if role == _STATEMENT:
+            is_new = not ends_with(data, at, at + size - after, words, limits)
+        elif role == _MAP:
+            is_new = not _is_known(data, at + content, at + size - after, known[0], lengths, contents)
         if is_new:
-            events[count] = event
+            if count == starts.shape[0]:
+                return count, at, FULL
+            starts[count] = at
+            sizes[count] = size
+            codes[count] = code
             count += 1
-            # After a statement, the same table map may have another definition.
-            known = known if role == _MAP else 0
-    return count
+            if role == _MAP:
+                _remember(data, at + content, at + size - after, known, lengths, contents)
+            else:
+                # After a statement, the same table map may have another definition.
+                known[0] = 0
+        at += size
+
+
+@kernel
+@inlined
+def _is_known(data: Bytes, start: int, end: int, known: int, lengths: Ints, contents: Bytes) -> bool:
+    """Whether a table map, which is within `data`, is among the latest ones."""
+    length = end - start
+    for number in range(min(known, contents.shape[0])):
+        if lengths[number] != length:
+            continue
+        other = contents[number]
+        step = 0
+        while step + 8 <= length and (
+            read_u8(data, np.uint64(start + step)) == read_u8(other, np.uint64(step))
+        ):
+            step += 8
+        while step < length and data[np.uint64(start + step)] == other[np.uint64(step)]:
+            step += 1
+        if step == length:
+            return True
+    return False
+
+
+@kernel
+def _remember(data: Bytes, start: int, end: int, known: Ints, lengths: Ints, contents: Bytes) -> None:
+    """Add a table map to the latest ones, in place of the oldest, unless it is very long."""
+    length = end - start
+    if 0 <= length <= contents.shape[1]:
+        number = known[0] % contents.shape[0]
+        lengths[number] = length
+        for step in range(length):
+            contents[number, step] = data[start + step]
+        known[0] += 1
 
 
 def is_readable_again(source: Source) -> bool:

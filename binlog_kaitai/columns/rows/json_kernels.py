@@ -26,6 +26,7 @@ from binlog_kaitai.columns.kernel.decoders import (
     json_value,
     len_json_entries,
 )
+from binlog_kaitai.columns.kernel.text_kernels import put_number
 from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_digits
 from binlog_kaitai.columns.rows.string_kernels import length_at
 from binlog_kaitai.columns.text.shortest import put_shortest
@@ -104,11 +105,11 @@ def put_quoted(data: Bytes, start: int, length: int, out: Bytes, at: int) -> Any
         out[at + length] = 34
         return at + length + 1
     for step in range(length):
-        byte = data[start + step]
+        byte = data[np.uint64(start + step)]
         if ESCAPES[byte]:
             at = put_escape(byte, out, at)
         else:
-            out[at] = byte
+            out[np.uint64(at)] = byte
             at += 1
     out[at] = 34
     return at + 1
@@ -150,7 +151,7 @@ def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int
                 number = -number
         if number < 0:
             return LEFT  # beyond the signed range
-        return put_digits(number, 1, out, at)
+        return put_number(number, out, at)
     return put_double(data, start, out, at) if kind == 11 and start + 8 <= end else LEFT
 
 

@@ -89,12 +89,15 @@ def locate(
         first = limits[2 * program]
         middle = limits[2 * program + 1]
         last = limits[2 * program + 2]
+        # Repeated for each row, these would be loaded each time, because outputs may overlap them.
+        name, partial = ids[event], partials[program]
+        of_before, of_after = (BEFORE, AFTER) if which == 3 else (DELETE, INSERT)
         if not is_begun:
             is_begun = True
             at = begins[event]
             number = 0
             has_bytes = (middle - first if which & 1 else 0) + (last - middle if which & 2 else 0) > 0
-            has_bytes = has_bytes or partials[program] >= 0
+            has_bytes = has_bytes or partial >= 0
             if at < 0 or at > end or end > data.shape[0] or (at < end) != has_bytes:
                 state[0] = event
                 state[3] = MISMATCH
@@ -106,18 +109,19 @@ def locate(
                 state[2] = number
                 state[3] = FULL
                 return rows
-            row = rows
+            done = rows
             for side in range(2):
                 if not (which >> side) & 1:
                     continue
-                step = middle if side else first
+                row = np.uint64(done)
+                begin = middle if side else first
                 stop = last if side else middle
-                events[row] = ids[event]
+                events[row] = name
                 numbers[row] = number
-                changes[row] = (INSERT if side else DELETE) if which != 3 else (AFTER if side else BEFORE)
+                changes[row] = of_after if side else of_before
                 options[row] = -1
                 is_wrong = False
-                if side and partials[program] >= 0:
+                if side and partial >= 0:
                     is_wrong = at >= end
                     if not is_wrong:
                         is_valid, is_none, after = value_options(data, at)
@@ -127,39 +131,38 @@ def locate(
                         at = after
                         if is_set:
                             options[row] = at
-                            at += partials[program]
+                            at += partial
                 null_at = at
-                at += len_null_bits(stop - step)
+                at += len_null_bits(stop - begin)
                 if at > end:
                     is_wrong = True
-                if stop - step < width:
+                if stop - begin < width:
                     for column in range(width):
-                        starts[column, row] = ABSENT
-                begin = step
-                while step < stop and not is_wrong:
-                    bit = step - begin
+                        starts[np.uint64(column), row] = ABSENT
+                for step in range(begin, begin if is_wrong else stop):
                     # With a signed index, Numba would generate code for negative indexes.
                     here = np.uint64(step)
                     slot = np.uint64(columns[here])
-                    if is_null(data, null_at, bit):
-                        starts[slot, np.uint64(row)] = NULL
+                    if is_null(data, null_at, step - begin):
+                        starts[slot, row] = NULL
+                        continue
+                    starts[slot, row] = at
+                    prefix = prefixes[here]
+                    if prefix == 0:
+                        at += sizes[here]
+                    elif at + prefix > end:
+                        at = end + 1
                     else:
-                        starts[slot, np.uint64(row)] = at
-                        prefix = prefixes[here]
-                        if prefix == 0:
-                            at += sizes[here]
-                        elif at + prefix > end:
-                            at = end + 1
-                        else:
-                            at += prefix + length_prefix(data, at, prefix)
-                        is_wrong = at > end
-                    step += 1
+                        at += prefix + length_prefix(data, at, prefix)
+                    if at > end:
+                        is_wrong = True
+                        break
                 if is_wrong:
                     state[0] = event
                     state[3] = MISMATCH
                     return rows
-                row += 1
-            rows = row
+                done += 1
+            rows = done
             number += 1
         event += 1
         is_begun = False

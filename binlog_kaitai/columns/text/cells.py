@@ -70,6 +70,7 @@ from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_short
 #: Maximum text length of values of all kinds except UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
 WIDEST = 96
 
+_ONE = np.uint64(1)
 _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 _MARKER = np.frombuffer(b'{"json": ', dtype=np.uint8)
 _NULL = np.frombuffer(b"null", dtype=np.uint8)
@@ -80,10 +81,12 @@ _JSON_STRING = 12
 @kernel
 def put_quote(quotes: int, out: Bytes, at: int) -> int:
     """Write a quotation mark."""
+    # With signed indexes, Numba would generate code for negative ones.
+    place = np.uint64(at)
     if quotes > 0:
-        out[at] = 34
+        out[place] = 34
     if quotes > 1:
-        out[at + 1] = 34
+        out[place + _ONE] = 34
     return at + quotes
 
 
@@ -141,19 +144,19 @@ def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: 
     offset = start
     end = start + length
     while offset < end:
-        byte = data[offset]
+        byte = data[np.uint64(offset)]
         if byte >= 128:
             width = width_at(data, offset, end)
             if width == 0:
                 return put_bytes_object(data, start, length, 0, quotes, out, begin)
             for step in range(width):
-                out[at + step] = data[offset + step]
+                out[np.uint64(at + step)] = data[np.uint64(offset + step)]
             at += width
             offset += width
             continue
         offset += 1
         if quotes == 0 or ESCAPES[byte] == 0:
-            out[at] = byte
+            out[np.uint64(at)] = byte
             at += 1
         elif byte == 34:
             out[at] = 92
@@ -217,8 +220,7 @@ def put_members(
             is_first = False
             word = first + bit
             size = limits[word + 1] - limits[word]
-            for letter in range(size):
-                out[at + letter] = words[limits[word] + letter]
+            copy(words, limits[word], size, out, at)
             at += size
     return put_quote(quotes, out, at)
 

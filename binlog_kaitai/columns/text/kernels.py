@@ -9,7 +9,9 @@ import numpy as np
 
 from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.kernel.text_kernels import PAIRS, copy, put_number
+
+_ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
 class ByteTexts(NamedTuple):
@@ -117,8 +119,10 @@ def put_bytes(
 @kernel
 def put_two(value: int, out: Bytes, at: int) -> int:
     """Write a number below 100 with two digits; `out` must have room."""
-    out[at] = 48 + value // 10
-    out[at + 1] = 48 + value % 10
+    # With signed indexes, Numba would generate code for negative ones.
+    pair, place = _TWO * np.uint64(value), np.uint64(at)
+    out[place] = PAIRS[pair]
+    out[place + _ONE] = PAIRS[pair + _ONE]
     return at + 2
 
 

@@ -26,12 +26,15 @@ from binlog_kaitai.columns.kernel.decoders import (
     time2,
     timestamp2,
 )
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number, put_padded
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
+
+#: Powers of ten.
+_UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 
 #: The smallest number, which has no positive counterpart.
 _LOWEST = np.int64(-(1 << 63))
@@ -234,19 +237,13 @@ def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes,
             has_digits = True
         count, size, offset = digit_group(group, precision, scale)
         number = digits_value(data, start, group, offset, size, is_negative)
-        unit = np.int64(1)
-        for _ in range(count - 1):
-            unit *= 10
-        if number >= unit * 10:
+        if number >= _UNITS[count]:
             return -1
-        for _ in range(count):
-            digit = number // unit
-            number -= digit * unit
-            unit //= 10
-            if has_digits or digit:
-                out[at] = 48 + digit
-                at += 1
-                has_digits = True
+        if has_digits:
+            at = put_padded(number, count, out, at)
+        elif number > 0:
+            at = put_number(number, out, at)
+            has_digits = True
     if not has_digits:
         out[at] = 48
         at += 1
@@ -281,16 +278,10 @@ def put_micros(number: int, digits: int, out: Bytes, at: int) -> Any:
     """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
     if digits == 0:
         return at
-    if number >= 1_000_000:
+    if number >= 1_000_000 or digits > 6:
         return -1
     out[at] = 46
-    at += 1
-    unit = 100_000
-    for _ in range(digits):
-        out[at] = 48 + number // unit % 10
-        unit //= 10
-        at += 1
-    return at
+    return put_padded(number // _UNITS[6 - digits], digits, out, at + 1)
 
 
 @kernel

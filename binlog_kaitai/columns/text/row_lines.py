@@ -31,9 +31,10 @@ CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
 
 #: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
 #: texts per event, or the column and 1 for the after image of an update; for values, the kind (see `cells`),
-#: size, size of the length prefix, detail, first word and number of words; and 1 for the last piece of a
-#: line.
-PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, PIECE_SIZE = range(11)
+#: size, size of the length prefix, detail, first word and number of words; 1 for the last piece of a line;
+#: and offset and length of a constant before the value.
+PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, LEAD, LEAD_SIZE = range(12)
+PIECE_SIZE = 12
 
 #: Indexes into the state: the line, the offset of its beginning in `out`, number of values left out and, if
 #: the text does not fit, the size that it needs from that offset.
@@ -76,6 +77,7 @@ def put_row_lines(
     words: Bytes,
     word_limits: Ints,
     quotes: int,
+    longest: int,
     stack: Ints,
     state: Ints,
     left: Ints,
@@ -102,6 +104,8 @@ def put_row_lines(
         Words of columns, and the start of each: see `cells`.
     quotes
         See `cells`.
+    longest
+        Maximum length of a string that is not left out.
     stack
         Stack of `put_document`.
     state : int64 array of STATE_SIZE
@@ -151,6 +155,12 @@ def put_row_lines(
                 at = put_number(numbers[line], out, at)
                 continue
             cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
+            length = piece[LEAD_SIZE]
+            if at + length + 16 > room:
+                need = length + 16
+                break
+            copy(pool, piece[LEAD], length, out, at)
+            at += length
             first = at
             second = at
             is_left = False
@@ -177,6 +187,9 @@ def put_row_lines(
                         is_left = True
                         break
                     widest = np.int64(WIDEST)
+                    if length > longest and UTF8 <= cell_kind <= BYTES and length >= piece[DETAIL]:
+                        is_left = True
+                        break
                     if cell_kind == UTF8:
                         widest = 6 * length + 32
                         if at + widest + _SHOWN_ROOM > room:

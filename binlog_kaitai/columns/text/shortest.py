@@ -25,6 +25,11 @@ _BITS = 52
 _MANTISSA = np.int64((1 << _BITS) - 1)
 _HIDDEN = np.int64(1 << _BITS)
 
+_NO_SIGN = np.int64((1 << 63) - 1)
+
+#: Digits after the point of numbers that are tried first, and a bound for numbers of fifteen digits.
+_DECIMALS, _SCALE, _SURE = 4, 1e4, 1e15
+
 #: Range of decimal exponents in which `repr` writes no exponent.
 REPR_LEAST, REPR_MOST = -4, 16
 
@@ -86,6 +91,12 @@ def shortest(bits: Any) -> Any:
         return np.int64(0), np.int64(0)
     if -_BITS <= exponent <= 0 and (mantissa >> -exponent) << -exponent == mantissa:
         return mantissa >> -exponent, np.int64(0)
+    # Decimals of up to fifteen digits are all different, so one that rounds to the number is the shortest.
+    if exponent <= 0:
+        value = np.int64(bits & _NO_SIGN).view(np.float64)
+        scaled = np.rint(value * _SCALE)
+        if scaled < _SURE and scaled / _SCALE == value:
+            return np.int64(scaled), np.int64(-_DECIMALS)
     tens = (exponent * 1262611 - (524031 if is_closer else 0)) >> 22
     shift = np.uint64(exponent + ((-tens * 1741647) >> 19) + 1)
     high, low = _POWERS[-tens - _LEAST_POWER, 0], _POWERS[-tens - _LEAST_POWER, 1]

@@ -11,16 +11,30 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.transactions.event_gtids import Stated
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import mysql_gtid
+from binlog_kaitai.core.transactions import GTID_TYPES, mysql_gtid
 from binlog_kaitai.errors import BinlogError
+
+#: With fewer events, reading only the GTIDs is faster than locating all fields of the events.
+_MANY = 1000
 
 #: MySQL's transaction numbers are below 2^63.
 _MOST_OF_MYSQL = (1 << 63) - 1
 
 
-def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
-    """Add the GTIDs of the GTID events of one type; events that cannot be decoded add nothing."""
+def add_gtids(gtids: GtidSet, block: Block) -> None:
+    """Add the GTIDs of a block's transactions; events that cannot be decoded add nothing."""
+    for kind in block.kinds:
+        if kind in GTID_TYPES:
+            _add_of_type(gtids, block, kind)
+
+
+def _add_of_type(gtids: GtidSet, block: Block, kind: int) -> None:
     rows = block.rows_of(kind)
+    if len(rows) >= _MANY:
+        stated = Stated.of(block, kind)
+        if stated.sources and stated.matches.all():
+            _add_stated(gtids, stated)
+            return
     if kind == EventType.gtid_log_event:
         uuid, number = block.offset(kind, "uuid"), block.offset(kind, "gno")
         if uuid is not None and number is not None:
@@ -39,16 +53,16 @@ def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
             return
     if kind == EventType.gtid_tagged_log_event:
         tagged = Stated.of(block, kind)
-        _add_tagged(gtids, tagged)
+        _add_stated(gtids, tagged)
         _add_one_by_one(gtids, block, rows[~tagged.matches])
     elif kind != EventType.anonymous_gtid_log_event:
         _add_one_by_one(gtids, block, rows)
 
 
-def _add_tagged(gtids: GtidSet, tagged: Stated) -> None:
-    codes, numbers = tagged.codes[tagged.matches], tagged.numbers[tagged.matches]
+def _add_stated(gtids: GtidSet, stated: Stated) -> None:
+    codes, numbers = stated.codes[stated.matches], stated.numbers[stated.matches]
     numbers = numbers.astype(np.uint64)
-    _add_runs(gtids, (codes, codes), numbers, lambda code, _: tagged.sources[code], _MOST_OF_MYSQL)
+    _add_runs(gtids, (codes, codes), numbers, lambda code, _: stated.sources[code], _MOST_OF_MYSQL)
 
 
 def _mysql_source(high: int, low: int) -> str:

@@ -15,7 +15,6 @@ from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.reader.reader import Event
@@ -94,9 +93,7 @@ def _add(found: GtidSet, block: Block, *, has_previous: bool) -> None:
     check_gtids(block, failures.setdefault)
     if failures:
         raise failures[min(failures)]
-    for kind in block.kinds:
-        if kind in GTID_TYPES:
-            add_gtids(found, block, kind)
-        elif kind in PREVIOUS_TYPES and has_previous:
-            for row in block.rows_of(kind).tolist():
-                found.update(previous_gtids(block.event(row)))
+    add_gtids(found, block)
+    for kind in PREVIOUS_TYPES if has_previous else ():
+        for row in block.rows_of(kind).tolist():
+            found.update(previous_gtids(block.event(row)))

@@ -183,11 +183,11 @@ def typed_batches(
         check_schema(table.schema, schema)
         if where is not None:
             check_schema(table.schema, where.needed)
-        return masks.readable(table, schema, zero_dates) if masks else schema
+        return masks.readable(table.schema, schema, zero_dates) if masks else schema
 
     for page in pages:
         for table, batch in page_batches(page, schema_of, zero_dates, where):
-            yield masks.applied(table, batch, schema) if masks else batch
+            yield masks.applied(table.schema, batch, schema) if masks else batch
 
 
 def json_batches(

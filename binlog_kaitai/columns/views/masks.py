@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.rows.arrow_types import arrow_type, cast
-from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, own_columns
 from binlog_kaitai.columns.views.digests import (
     digested,
@@ -190,7 +189,7 @@ class Masks:
         is_named = schema.names_from is not NameSource.NONE and all(one.is_named for one in schema.columns)
         return _treatments(self, schema.full_name, names, is_named)
 
-    def schema(self, table: Table, whole: pa.Schema) -> pa.Schema:
+    def schema(self, table: Schema, whole: pa.Schema) -> pa.Schema:
         """The columns of a view after masking, from those of the table.
 
         Raises
@@ -200,10 +199,10 @@ class Masks:
         """
         return masked_schema((table,), whole, self)
 
-    def readable(self, table: Table, target: pa.Schema, zero_dates: str) -> pa.Schema:
+    def readable(self, table: Schema, target: pa.Schema, zero_dates: str) -> pa.Schema:
         """The columns to decode for a masked view; values that must not leave the log are not decoded."""
-        treatments = self.treatments(table.schema)
-        own = own_columns(table.schema, target) if treatments else {}
+        treatments = self.treatments(table)
+        own = own_columns(table, target) if treatments else {}
         fields = []
         for field in target:
             if field.name in own:
@@ -216,12 +215,12 @@ class Masks:
             fields.append(field)
         return pa.schema(fields)
 
-    def applied(self, table: Table, batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
+    def applied(self, table: Schema, batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
         """A batch of :meth:`readable` columns, masked, with the target's columns."""
-        treatments = self.treatments(table.schema)
+        treatments = self.treatments(table)
         if not treatments:
             return batch
-        own = own_columns(table.schema, target)
+        own = own_columns(table, target)
         arrays = []
         for field in target:
             treatment = treatments[own[field.name].name] if field.name in own else _KEPT
@@ -366,7 +365,7 @@ def _masked_field(field: pa.Field, treatment: Treatment, table: str) -> pa.Field
     return field
 
 
-def masked_schema(tables: Iterable[Table], merged: pa.Schema, masks: Masks) -> pa.Schema:
+def masked_schema(tables: Iterable[Schema], merged: pa.Schema, masks: Masks) -> pa.Schema:
     """The columns of several definitions of a table, merged by name, after masking.
 
     Raises
@@ -376,11 +375,11 @@ def masked_schema(tables: Iterable[Table], merged: pa.Schema, masks: Masks) -> p
     """
     fields: dict[str, pa.Field | None] = {field.name: field for field in merged}
     for table in tables:
-        treatments = masks.treatments(table.schema)
-        for name, column in own_columns(table.schema, merged).items():
+        treatments = masks.treatments(table)
+        for name, column in own_columns(table, merged).items():
             if column.name in treatments and name in fields:
                 whole = merged.field(name)
-                fields[name] = _masked_field(whole, treatments[column.name], table.schema.full_name)
+                fields[name] = _masked_field(whole, treatments[column.name], table.full_name)
     return pa.schema([field for field in fields.values() if field is not None])
 
 

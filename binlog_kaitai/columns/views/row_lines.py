@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -13,12 +14,10 @@ from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, plain, write_lines
 from binlog_kaitai.columns.rows import images
-from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct, distinct_values
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.pages import RowsPage
-from binlog_kaitai.columns.rows.strings import is_textual
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import AFTER, BEFORE, DELETE, INSERT, find_runs, spread
 from binlog_kaitai.columns.text.row_lines import (
@@ -29,10 +28,17 @@ from binlog_kaitai.columns.text.row_lines import (
     STATE_SIZE,
     put_row_lines,
 )
-from binlog_kaitai.columns.views.row_plans import JSON, Dialect, Line, Plan
+from binlog_kaitai.columns.views.left_values import left_values, with_left_texts
+from binlog_kaitai.columns.views.row_plans import (
+    JSON,
+    NO_LIMIT,
+    SHORT_JSON,
+    WHOLE_JSON,
+    Dialect,
+    Line,
+    Plan,
+)
 from binlog_kaitai.reader.rows import to_json
-from binlog_kaitai.values.charsets import decode
-from binlog_kaitai.values.types import STRING_TYPES, json_form
 
 #: The change, by the kind of its first image.
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
@@ -116,8 +122,10 @@ class Form(Protocol):
 class JsonForm:
     """Lines of JSON with the keys of `binlog_kaitai.reader.rows.row_object`."""
 
-    dialect = JSON
     text_count = 2
+
+    def __init__(self, dialect: Dialect = JSON) -> None:
+        self.dialect = dialect
 
     def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
         """See :class:`Form`."""
@@ -147,7 +155,7 @@ class JsonForm:
 class ImageForm:
     """The before or after images as JSON objects; nothing for a change without that image."""
 
-    dialect = JSON
+    dialect = WHOLE_JSON
     text_count = 0
 
     def __init__(self, *, is_after: bool) -> None:
@@ -190,48 +198,74 @@ def put_image(line: Line, plan: Plan, columns: Sequence[int] | None, *, is_secon
     line.text(b"}" if columns else b"{}")
 
 
-def found_lines(page: RowsPage, table: Table, found: Found, form: Form) -> Lines:
-    """The lines of the rows of one table.
+class LineWriter:
+    """Writes the lines of rows of a table; the texts of its events are written once for a page.
 
-    Raises
-    ------
-    CellError
-        A value is invalid.
+    Parameters
+    ----------
+    events : int64 array
+        Numbers of the events in `page.images`, ascending, that may have rows.
     """
-    of_rows, in_event = found.events, found.numbers
-    rows = np.arange(len(of_rows))
-    is_after = found.changes == AFTER
-    if is_after.any():
-        rows = np.flatnonzero(~is_after)
-        of_rows, in_event = of_rows[rows], in_event[rows]
-    limits = np.empty(len(rows) + 1, dtype=np.int64)
-    limits = limits[: find_runs.run(of_rows, limits) + 1]
-    events = of_rows[limits[:-1]]
-    which = np.empty(len(rows), dtype=np.int64)
-    spread.run(np.arange(len(events)), limits, which)
-    plan: Plan | None = table.memory.get(form)
-    if plan is None:
-        plan = table.memory[form] = Plan(table, form.dialect, form.describe)
-    programs, program_of = page.images.programs()
-    used, own = distinct(program_of[events])
-    numbers = np.array(
-        plan.numbers_of([programs[program_of[events[one]]] for one in used.tolist()]), dtype=np.int64
-    )
-    texts, text_limits = _of_events(page, table, events, form)
-    wanted = _Wanted(rows, which, page.numbered(of_rows, in_event), numbers[own])
-    data, ends, left = _written(plan, found, wanted, texts, text_limits)
-    if len(left):
-        if form.dialect.quotes:
-            made = _left_values(plan, found, rows, left)
-        else:
-            left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
-            json_lines = found_lines(page, table, _some(found, rows[left[:, 0]]), _JSON)
-            made = list(form.from_json(bytes(json_lines.data)))
-        data, ends = _with_left_texts(data, ends, left, made)
-    return Lines(of_rows, in_event, data, ends)
+
+    def __init__(self, page: RowsPage, table: Table, events: Any, form: Form) -> None:
+        self._page, self._table, self._events, self._form = page, table, events, form
+        plan: Plan | None = table.memory.get(form)
+        if plan is None:
+            plan = table.memory[form] = Plan(table, form.dialect, form.describe)
+        self._plan = plan
+        self._numbers = np.full(len(events), -1, dtype=np.int64)
+
+    @cached_property
+    def _texts(self) -> tuple[Any, Any]:
+        """The texts of the events, concatenated, and the start of each."""
+        return _of_events(self._page, self._table, self._events, self._form)
+
+    def lines(self, found: Found) -> Lines:
+        """The lines of some rows.
+
+        Raises
+        ------
+        CellError
+            A value is invalid.
+        """
+        of_rows, in_event = found.events, found.numbers
+        rows = np.arange(len(of_rows))
+        is_after = found.changes == AFTER
+        if is_after.any():
+            rows = np.flatnonzero(~is_after)
+            of_rows, in_event = of_rows[rows], in_event[rows]
+        page, plan, form = self._page, self._plan, self._form
+        wanted = _Wanted(rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers)
+        # Placeholders refer to the bytes of the block.
+        longest = plan.dialect.longest if found.data is page.block.data else NO_LIMIT
+        data, ends, left = _written(plan, found, wanted, *self._texts, longest)
+        if len(left):
+            if form.dialect.quotes:
+                made = left_values(plan, found, rows, left, longest)
+            else:
+                left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
+                some = _some(found, rows[left[:, 0]])
+                writer = LineWriter(page, self._table, distinct_values(some.events), _SHORT)
+                made = list(form.from_json(bytes(writer.lines(some).data)))
+            data, ends = with_left_texts(data, ends, left, made)
+        return Lines(of_rows, in_event, data, ends)
+
+    def _event_indexes(self, of_rows: Any) -> Any:
+        """The index of each row's event in `events`; sets the number of its program."""
+        limits = np.empty(len(of_rows) + 1, dtype=np.int64)
+        limits = limits[: find_runs.run(of_rows, limits) + 1]
+        events = of_rows[limits[:-1]]
+        indexes = np.searchsorted(self._events, events)
+        which = np.empty(len(of_rows), dtype=np.int64)
+        spread.run(indexes, limits, which)
+        programs, program_of = self._page.images.programs()
+        used, own = distinct(program_of[events])
+        numbers = self._plan.numbers_of([programs[program_of[events[one]]] for one in used.tolist()])
+        self._numbers[indexes] = np.array(numbers, dtype=np.int64)[own]
+        return which
 
 
-_JSON = JsonForm()
+_SHORT = JsonForm(SHORT_JSON)
 
 
 class _Wanted(NamedTuple):
@@ -274,7 +308,9 @@ def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
     }
 
 
-def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any) -> tuple[Any, Any, Any]:
+def _written(
+    plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
+) -> tuple[Any, Any, Any]:
     """The lines, their ends, and the values left out: see `put_row_lines`."""
     count = len(wanted.rows)
     item, own = found.starts.itemsize, found.starts
@@ -289,7 +325,7 @@ def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits:
     state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
     out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
     while not put_row_lines.run(
-        found.data, *starts, *wanted, *arrays, plan.dialect.quotes, stack, state, left, out, ends
+        found.data, *starts, *wanted, *arrays, plan.dialect.quotes, longest, stack, state, left, out, ends
     ):
         offset, line = int(state[OFFSET]), int(state[LINE])
         more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
@@ -303,61 +339,10 @@ def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits:
     return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
 
-def _left_values(plan: Plan, found: Found, rows: Any, left: Any) -> list[bytes]:
-    """The text of the values that the kernel left out."""
-    made, errors = np.empty(len(left), dtype=object), list[CellError]()
-    for piece in distinct_values(left[:, 1]).tolist():
-        chosen = np.flatnonzero(left[:, 1] == piece)
-        column, tails = plan.column_of(piece)
-        try:
-            made[chosen] = left_texts(Cells.of(plan.table, column, found), rows[left[chosen, 0]] + tails)
-        except CellError as error:
-            errors.append(error)
-    if errors:
-        raise min(errors, key=lambda error: error.row)
-    return list(map(plan.dialect.of_json, made.tolist()))
-
-
-def left_texts(cells: Cells, rows: Any) -> list[bytes]:
-    """JSON text of values from the event reader, each distinct value once.
-
-    Raises
-    ------
-    CellError
-        A value is invalid.
-    """
-    column, prefix = cells.column, cells.width.prefix
-
-    def text(value: Any) -> bytes:
-        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
-
-    if column.type not in STRING_TYPES or is_textual(column):
-        return cells.by_reader(rows, text)
-    known: dict[bytes | None, bytes] = {}
-    found = cells.raw(rows)
-    for raw in set(found):
-        known[raw] = text(decode((raw or b"")[prefix:], column.charset))
-    return [known[raw] for raw in found]
-
-
 def _some(found: Found, rows: Any) -> Found:
     """The given rows, with both images of updates."""
     is_update = found.changes[rows] == BEFORE
     return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))
-
-
-def _with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
-    """Insert texts into lines where values were left out; returns the lines and their ends."""
-    lengths = np.array([len(text) for text in texts], dtype=np.int64)
-    # Alternately pieces of lines and texts.
-    starts, sizes = np.empty((2, 2 * len(texts) + 1), dtype=np.int64)
-    starts[::2] = np.concatenate(([0], left[:, 2]))
-    sizes[::2] = np.diff(starts[::2], append=len(data))
-    starts[1::2] = len(data) + np.cumsum(lengths) - lengths
-    sizes[1::2] = lengths
-    every = np.concatenate((data, np.frombuffer(b"".join(texts), dtype=np.uint8)))
-    added = np.bincount(left[:, 0], weights=lengths, minlength=len(ends)).astype(np.int64)
-    return take_ranges(every, starts, sizes)[0], ends + np.cumsum(added)
 
 
 def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> Lines:

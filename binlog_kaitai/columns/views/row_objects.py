@@ -17,13 +17,14 @@ from binlog_kaitai.columns.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import AFTER, DELETE, INSERT
+from binlog_kaitai.columns.text.long_values import filled
 from binlog_kaitai.columns.views.row_lines import (
     CHANGES,
     Form,
     ImageForm,
     JsonForm,
     Lines,
-    found_lines,
+    LineWriter,
     lines_of,
     origin_values,
 )
@@ -48,6 +49,7 @@ class Made(Protocol):
 
 
 _Made = TypeVar("_Made", bound=Made)
+_T = TypeVar("_T")
 
 #: Text takes several times the memory of values, so fewer rows are processed at a time.
 _MAX_ROWS = 1 << 14
@@ -163,12 +165,12 @@ def _concatenated(arrays: Any) -> Any:
 def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
     """The rows of one table, up to the first invalid event."""
 
+    writers = [LineWriter(page, table, events, form) for form in _IMAGES]
+
     def make(found: Found) -> Objects:
         is_there = (found.changes != INSERT).any(), (found.changes != DELETE).any()
-        forms = zip(_IMAGES, is_there, strict=True)
-        return _objects(
-            found, *(found_lines(page, table, found, form) if has else None for form, has in forms)
-        )
+        images = (writer.lines(found) if has else None for writer, has in zip(writers, is_there, strict=True))
+        return _objects(found, *images)
 
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
@@ -192,20 +194,35 @@ def made_of_table(
     choice: Choice | None = None,
 ) -> Iterator[_Made]:
     """Results for the rows of one table (or of one event by the event reader), up to an invalid event."""
+
+    def by_kernels(chosen: Any) -> Iterator[_Made]:
+        for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
+            yield from _made(make, choice, table, walked)
+
+    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
+
+
+def by_kernels_or_reader(
+    page: RowsPage,
+    events: Any,
+    failures: list[Failure],
+    by_kernels: Callable[[Any], Iterator[_T]],
+    by_reader: Callable[[int], Iterable[_T]],
+) -> Iterator[_T]:
+    """Results for events of one table, up to an invalid one: by kernels if possible, else by the reader."""
     for chosen, is_walked in page.images.divided(events):
         while len(chosen):
             index = int(chosen[0])
             try:
                 if is_walked:
-                    for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
-                        yield from _made(make, choice, table, walked)
+                    yield from by_kernels(chosen)
                     break
             except MismatchError as mismatch:
                 index = mismatch.index
             try:
                 yield from by_reader(index)
             except BinlogError as error:
-                failures.append(Failure(index, error))
+                failures.append(Failure(index, page.event(index).locate(error)))
                 return
             chosen = chosen[chosen > index]
 
@@ -326,7 +343,7 @@ def page_lines(page: RowsPage, choice: Choice | None = None, form: Form | None =
     of_table = partial(_table_lines, form=form or _JSON, choice=choice)
     with page.block.held():
         for lines in in_order(page, of_table, Lines.joined):
-            yield memoryview(lines.data)
+            yield from filled(memoryview(lines.data), page.block)
 
 
 def _table_lines(
@@ -338,8 +355,7 @@ def _table_lines(
     form: Form,
     choice: Choice | None,
 ) -> Iterator[Lines]:
-    def make(found: Found) -> Lines:
-        return found_lines(page, table, found, form)
+    writer = LineWriter(page, table, events, form)
 
     def by_reader(index: int) -> Iterator[Lines]:
         first, event = int(page.first_numbers[index]), page.event(index)
@@ -352,7 +368,7 @@ def _table_lines(
         ]
         yield lines_of(objects, form)
 
-    return made_of_table(page, table, events, failures, make, by_reader, choice)
+    return made_of_table(page, table, events, failures, writer.lines, by_reader, choice)
 
 
 def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any]:

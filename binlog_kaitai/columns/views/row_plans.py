@@ -15,6 +15,7 @@ from binlog_kaitai.columns.rows.strings import UTF8, extends_ascii, is_textual, 
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text import cells as kinds
 from binlog_kaitai.columns.text import row_lines
+from binlog_kaitai.columns.text.long_values import LONG
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.schema import Column
@@ -22,6 +23,9 @@ from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES
 
 #: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
 _SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
+
+#: More than the length of any string.
+NO_LIMIT = 1 << 40
 
 #: Initial estimate of the size of a line, in bytes.
 _LINE_SIZE = 256
@@ -54,10 +58,17 @@ class Dialect(NamedTuple):
     quotes : int
         Kind of quotation marks, see `text.cells`.
     null : bytes
+    longest : int
+        Maximum length of strings that are written at once; longer ones become placeholders, see
+        `text.long_values`.
+    shortens : bool
+        Longer strings are shortened instead.
     """
 
     quotes: int
     null: bytes
+    longest: int = LONG
+    shortens: bool = False
 
     def word(self, text: str) -> bytes:
         """Text inside a string."""
@@ -69,6 +80,9 @@ class Dialect(NamedTuple):
 
 
 JSON, QUOTED_JSON, PEOPLE = Dialect(1, b"null"), Dialect(2, b"null"), Dialect(0, b"NULL")
+
+#: JSON without placeholders; JSON with shortened strings.
+WHOLE_JSON, SHORT_JSON = JSON._replace(longest=NO_LIMIT), JSON._replace(shortens=True)
 
 
 class Cell(NamedTuple):
@@ -164,7 +178,8 @@ class Line:
         self, column: int, *, is_second: bool = False, kind: int = row_lines.VALUE, is_last: bool = False
     ) -> Line:
         """Add a value; `is_second` selects the after image of an update."""
-        return self._add(kind, column, int(is_second), *self._plan.cell(column), int(is_last))
+        lead, self._pending = self._plan.constant(self._pending), b""
+        return self._add(kind, column, int(is_second), *self._plan.cell(column), int(is_last), *lead)
 
     def _add(self, *piece: int) -> Line:
         self._close()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from binlog_kaitai.columns.text.hexdump import WIDTH, Style
 
 #: Sizes of the header's fields in the order of the clients' columns.
 _FIELDS = (4, 1, 4, 4, 4, 2)
+
+#: How many bytes are formatted at once.
+_PIECE = WIDTH << 12
 
 
 def _letters(shown: bytes) -> bytes:
@@ -41,29 +46,34 @@ MARIADB_STYLE = Style(
 )
 
 
-def hexdump(style: Style, raw: bytes, position: int, header_length: int) -> bytes:
-    """The lines of an event; `mysqlbinlog` does not separate a header whose length is not 19."""
+def hexdump(style: Style, raw: bytes, position: int, header_length: int) -> Iterator[bytes]:
+    """The lines of an event, in pieces; `mysqlbinlog` does not separate a header whose length is not 19."""
     if style is MARIADB_STYLE or header_length == sum(_FIELDS):
-        return _with_header(style, raw, position, header_length)
-    lines = _lines(style, raw[: max(0, len(raw) - sum(_FIELDS))], position)
-    return b"\n" + (b"".join(lines) or b"\n") + style.end
+        yield _header(style, raw[:header_length], position)
+        begin, end = header_length, len(raw)
+        after = style.end if end > begin else style.end_without_lines
+    else:
+        begin, end, after = 0, max(0, len(raw) - sum(_FIELDS)), style.end
+        yield b"\n" if end else b"\n\n"
+    for at in range(begin, end, _PIECE):
+        yield _lines(style, raw[at : min(at + _PIECE, end)], position + at)
+    yield after
 
 
-def _with_header(style: Style, raw: bytes, position: int, header_length: int) -> bytes:
-    header, at = raw[:header_length].ljust(sum(style.fields), b"\0"), 0
+def _header(style: Style, raw: bytes, position: int) -> bytes:
+    header, at = raw.ljust(sum(style.fields), b"\0"), 0
     text = style.head + _position(style, position)
     for gap, size in zip(style.gaps, style.fields, strict=True):
         text += gap + header[at : at + size].hex(" ").encode()
         at += size
-    lines = _lines(style, raw[header_length:], position + header_length)
-    return text + style.after_header + b"".join(lines) + (style.end if lines else style.end_without_lines)
+    return text + style.after_header
 
 
 def _position(style: Style, position: int) -> bytes:
     return (b"%x" % position).rjust(8, style.fill)
 
 
-def _lines(style: Style, data: bytes, position: int) -> list[bytes]:
+def _lines(style: Style, data: bytes, position: int) -> bytes:
     found = []
     for offset in range(0, len(data), WIDTH):
         piece = data[offset : offset + WIDTH]
@@ -71,4 +81,4 @@ def _lines(style: Style, data: bytes, position: int) -> list[bytes]:
         digits = f"{piece[:half].hex(' ')}  {piece[half:].hex(' ')}".encode().ljust(style.width)
         front = b"# " + _position(style, position + offset) + style.gap
         found.append(front + digits[: style.width] + b" |" + piece.translate(style.letters) + b"|\n")
-    return found
+    return b"".join(found)

@@ -7,7 +7,8 @@ the printer makes the same calls, and `blocks.capture` records them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from binlog_kaitai.columns.text.hexdump import Style as HexdumpStyle
@@ -23,6 +24,9 @@ Write = Callable[[bytes], object]
 
 PutItem = Callable[[Item], None]
 
+#: Maximum number of pieces of a text that waits outside the spool.
+_FEW = 16
+
 #: Text before the row count of a statement.
 ROWS_NUMBER = b"# Number of rows: "
 #: Text around the base64 of a statement's events.
@@ -30,10 +34,19 @@ BINLOG, BINLOG_END = b"\nBINLOG '\n", b"'"
 
 
 class Texts:
-    """Collects pieces of text: bytes, or templates with fields of an event."""
+    """Collects pieces of text: bytes, or templates with fields of an event.
 
-    def __init__(self, append: Write, style: HexdumpStyle) -> None:
+    Parameters
+    ----------
+    extend
+        Adds a text of any length, in pieces.
+    """
+
+    def __init__(
+        self, append: Write, extend: Callable[[Iterator[bytes]], object], style: HexdumpStyle
+    ) -> None:
         self.append = append
+        self._extend = extend
         self._style = style
 
     def fill(self, template: bytes, item: Item, constants: dict[bytes, Any] | None = None) -> None:
@@ -47,7 +60,7 @@ class Texts:
         """Add the bytes of an event."""
         if item.position:
             header_length = item.event.layout.header_length_of(item.event.type_code)
-            self.append(hexdump(self._style, item.raw, item.position, header_length))
+            self._extend(hexdump(self._style, item.raw, item.position, header_length))
 
 
 class Output:
@@ -70,7 +83,8 @@ class Output:
         self._delimiter = delimiter
         self._head: list[bytes] = []
         self._held = Spool()
-        self.now, self.head = Texts(write, style), Texts(self._head.append, style)
+        self.now = Texts(write, self._write_all, style)
+        self.head = Texts(self._head.append, self._extend_head, style)
         self.body, self.tail = Spool(), Spool()
         self.rows = 0
         self.kept: tuple[Item, PutItem] | None = None
@@ -90,17 +104,30 @@ class Output:
         self._held.extend(self._head)
         self._head.clear()
 
+    def _write_all(self, pieces: Iterator[bytes]) -> None:
+        for piece in pieces:
+            self.write(piece)
+
+    def _extend_head(self, pieces: Iterator[bytes]) -> None:
+        self._head += islice(pieces, _FEW)
+        if (piece := next(pieces, None)) is not None:
+            self.hold()
+            self._held.extend(chain((piece,), pieces))
+
     def take_head(self) -> bytes:
-        """Hand over the lines of the current event to the caller."""
-        text = b"".join(self._head)
+        """Hand over the waiting lines to the caller."""
+        text: list[bytes] = []
+        self._held.flush(text.append)
+        text += self._head
         self._head.clear()
-        return text
+        return b"".join(text)
 
     def flush(self) -> None:
         """Write the lines."""
         self._held.flush(self.write)
         if self._head:
-            self.write(self.take_head())
+            self.write(b"".join(self._head))
+            self._head.clear()
 
     def add_base64(self, raw: bytes) -> None:
         """Add an event to the BINLOG statement."""

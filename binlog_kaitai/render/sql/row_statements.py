@@ -17,7 +17,8 @@ from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text.long_values import LONG
 from binlog_kaitai.columns.threads import side_by_side
-from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.columns.views.row_objects import Failure, by_kernels_or_reader
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.render.sql.change_statements import RefusedError, Statements, Written
 from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
@@ -110,7 +111,7 @@ class RowStatements:
 
     def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[Lines, int]]:
         """The lines of one event, which may be very large, in pieces."""
-        failures: list[tuple[int, BinlogError]] = []
+        failures: list[Failure] = []
         table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
         if not isinstance(table, Table):
             yield Lines.joined([]), row
@@ -124,7 +125,7 @@ class RowStatements:
     def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[Lines, int]]:
         """The lines of many events, built table by table, then put in order."""
         numbers = page.images.table_of[chosen]
-        failures: list[tuple[int, BinlogError]] = []
+        failures: list[Failure] = []
         found: list[Lines] = []
         for number in distinct_values(numbers).tolist():
             events = chosen[numbers == number]
@@ -132,7 +133,7 @@ class RowStatements:
             if isinstance(table, Table):
                 found += self._of_table(page, table, events, failures)
             else:
-                failures.append((int(events[0]), page.refuse(int(events[0]))))
+                failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
         lines = Lines.joined(found)
         if not failures:
             yield lines, high
@@ -143,25 +144,17 @@ class RowStatements:
         raise error
 
     def _of_table(
-        self, page: RowsPage, table: Table, events: Any, failures: list[tuple[int, BinlogError]]
+        self, page: RowsPage, table: Table, events: Any, failures: list[Failure]
     ) -> Iterator[Lines]:
         """The lines of one table; stops at an invalid event."""
-        for chosen, is_walked in page.images.divided(events):
-            while len(chosen):
-                index = int(chosen[0])
-                try:
-                    if is_walked:
-                        yield from self._walked(page, table, chosen)
-                        break
-                except MismatchError as mismatch:
-                    index = mismatch.index
-                try:
-                    rows = list(rows_of(page.event(index), table.schema))
-                    yield self._lines(page, table, list(read_groups(rows, index)))
-                except BinlogError as error:
-                    failures.append((index, page.event(index).locate(error)))
-                    return
-                chosen = chosen[chosen > index]
+
+        def by_reader(index: int) -> Iterator[Lines]:
+            rows = list(rows_of(page.event(index), table.schema))
+            yield self._joined(page, table, self._texts(page, table, list(read_groups(rows, index))))
+
+        return by_kernels_or_reader(
+            page, events, failures, lambda chosen: self._walked(page, table, chosen), by_reader
+        )
 
     def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[Lines]:
         max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
@@ -192,9 +185,6 @@ class RowStatements:
                 yield self._texts(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
             except CellError:
                 raise MismatchError(index) from error
-
-    def _lines(self, page: RowsPage, table: Table, groups: list[Group]) -> Lines:
-        return self._joined(page, table, self._texts(page, table, groups))
 
     def _texts(self, page: RowsPage, table: Table, groups: list[Group]) -> list[_Text]:
         """The selected ones of some groups with their text; several threads call this."""
