@@ -45,14 +45,11 @@ class Alteration:
 
     Attributes
     ----------
-    new_name : tuple of str or None
-        The new name of a renamed table.
     partition_tables : list of tuple of str
         Tables created from partitions; they have the same columns.
     """
 
     def __init__(self, table: TableDefinition, clauses: Sequence[Sequence[Token]]) -> None:
-        self.new_name: tuple[str, ...] | None = None
         self.partition_tables: list[tuple[str, ...]] = []
         self._table = table
         self._replaced: dict[int, ColumnDefinition | None] = {}
@@ -261,9 +258,15 @@ class Alteration:
                 self._replaced[number] = replace(column, name=cursor.dotted_name()[-1])
             elif not may_miss:
                 raise ContradictionError(f"column {old} not found")
-        elif cursor.keyword() not in ("INDEX", "KEY") or cursor.keyword(2) != "TO":
-            cursor.skip_one("TO", "AS", "=")
-            self.new_name = cursor.dotted_name()
+        elif cursor.skip_one("INDEX", "KEY"):
+            cursor.skip("IF", "EXISTS")
+            old = f"!hidden!{cursor.name()}!"
+            cursor.skip("TO")
+            new = f"!hidden!{cursor.name()}!"
+            self._hidden = [
+                new + one.removeprefix(old) if one.startswith(old) else one for one in self._hidden
+            ]
+        elif _new_name(cursor) is not None:
             self._end(cursor)
 
     def _alter(self, cursor: Cursor) -> None:
@@ -293,6 +296,27 @@ class Alteration:
             self._end(cursor)
         elif cursor.keyword() != "TABLE":
             raise UnreadableError("unknown form of CONVERT")
+
+
+def new_name_in(clause: Sequence[Token]) -> tuple[str, ...] | None:
+    """The new name that a clause of ALTER TABLE gives to the table; None if it does not rename it.
+
+    Raises
+    ------
+    UnreadableError
+        There is no name.
+    """
+    cursor = Cursor(clause)
+    return _new_name(cursor) if cursor.skip("RENAME") else None
+
+
+def _new_name(cursor: Cursor) -> tuple[str, ...] | None:
+    """The table's new name, which follows RENAME; None if columns or indexes are renamed."""
+    # These words are reserved: a table with such a name is quoted.
+    if cursor.keyword() in ("COLUMN", "INDEX", "KEY"):
+        return None
+    cursor.skip_one("TO", "AS", "=")
+    return cursor.dotted_name()
 
 
 def _is_charset(cursor: Cursor) -> bool:

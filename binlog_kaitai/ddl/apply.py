@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.ddl.alter import Alteration, ContradictionError, with_period
+from contextlib import suppress
+
+from binlog_kaitai.ddl.alter import Alteration, ContradictionError, new_name_in, with_period
 from binlog_kaitai.ddl.charset_options import finish, merge
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.query import columns_of
@@ -105,43 +107,29 @@ class Step:
         if self._temporary(key) in store.temporary:
             return
         table = store.find(key)
+        if table is not None:
+            self._change(key, table, statement)
+        # The new name matters even if the table, or the change of it, is unknown.
+        if (name := _new_name(statement)) is not None:
+            self._rename(key, self._key(name))
+
+    def _change(self, key: Key, table: TableDefinition, statement: AlterTable) -> None:
         try:
-            # The new name matters even if the table is unknown.
-            change = Alteration(table or TableDefinition(*key, ()), statement.clauses)
-        except (UnreadableError, ContradictionError) as error:
-            self._fail(key, table, error)
-            if table is None and isinstance(error, UnreadableError):
-                return
-            change = None
-        if change is None or table is None:
-            self._move_unknown(key, statement, change)
-            return
-        try:
+            change = Alteration(table, statement.clauses)
             result = change.result()
-        except ContradictionError as error:
+        except (UnreadableError, ContradictionError) as error:
             self._fail(key, table, error)
             return
         for name in change.partition_tables:
-            store.put(self._key(name), result)
+            self._store.put(self._key(name), result)
         if result != table:
-            store.put(key, result)
-        if change.new_name is not None:
-            self._rename(key, self._key(change.new_name))
+            self._store.put(key, result)
 
-    def _fail(self, key: Key, table: TableDefinition | None, error: Exception) -> None:
+    def _fail(self, key: Key, table: TableDefinition, error: Exception) -> None:
         """Record a change that cannot be followed, unless a newer definitions file already contains it."""
-        if table is None:
-            return
         if isinstance(error, ContradictionError) and table.origin == "file" and key not in self._store.tables:
             return
         self._store.lose(key, f"a change of it cannot be followed: {error}")
-
-    def _move_unknown(self, key: Key, statement: AlterTable, change: Alteration | None) -> None:
-        new_name = change.new_name if change is not None else None
-        if new_name is None:
-            new_name = _new_name(statement)
-        if new_name is not None:
-            self._rename(key, self._key(new_name))
 
     def _rename(self, old: Key, new: Key) -> None:
         store = self._store
@@ -183,10 +171,9 @@ class Step:
 
 
 def _new_name(statement: AlterTable) -> Name | None:
-    """The new name that a statement gives to an unknown table."""
-    try:
-        empty = TableDefinition("", "", ())
-        renames = [clause for clause in statement.clauses if clause[0].keyword == "RENAME"]
-        return Alteration(empty, renames).new_name
-    except (UnreadableError, ContradictionError):
-        return None
+    """The new name that a statement gives to its table: the last one."""
+    found: Name | None = None
+    for clause in statement.clauses:
+        with suppress(UnreadableError):
+            found = new_name_in(clause) or found
+    return found

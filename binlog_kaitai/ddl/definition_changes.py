@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.first_words import may_affect_tables
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError
@@ -171,21 +172,6 @@ def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None
         except UnreadableError:
             pass  # the definition after the statement is unknown then
     return DefinitionChange(Kind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
-
-
-def new_name_in(clause: Sequence[Token]) -> Name | None:
-    """The new name that a clause of ALTER TABLE gives to the table.
-
-    Raises
-    ------
-    UnreadableError
-        There is no name.
-    """
-    cursor = Cursor(clause)
-    if not cursor.skip("RENAME") or cursor.keyword() in ("COLUMN", "INDEX", "KEY"):
-        return None
-    cursor.skip_one("TO", "AS", "=")
-    return cursor.dotted_name()
 
 
 def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:

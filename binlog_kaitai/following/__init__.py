@@ -27,8 +27,22 @@ Rules
 
 from __future__ import annotations
 
-from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.following.walk import Span
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from binlog_kaitai.following.checkpoints import Checkpoint
+    from binlog_kaitai.following.follower import Follower
+    from binlog_kaitai.following.walk import Span
 
 __all__ = ["Checkpoint", "Follower", "Span"]
+
+#: Loaded on first use: `fetch`, which needs other modules of this package, starts without them.
+_HOME = {"Checkpoint": "checkpoints", "Follower": "follower", "Span": "walk"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return found

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
@@ -103,9 +102,7 @@ class BacklogMeter:
         with reading(path), open_log(path) as stream:
             reader = read_from(stream, path, position, format_position)
             for block in reader:
-                for kind in block.counts:
-                    if kind in GTID_TYPES:
-                        add_gtids(self._gtids, block, kind)
+                add_gtids(self._gtids, block)
                 if block.is_special:
                     format_position = int(block.positions[0])
                 position = int(block.end_positions[-1])

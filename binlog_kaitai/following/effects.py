@@ -21,8 +21,9 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables, xa
 from binlog_kaitai.columns.rows.closings import closings_in
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.changed import changed_tables
-from binlog_kaitai.ddl.definition_changes import new_name_in, renamed_in
+from binlog_kaitai.ddl.definition_changes import renamed_in
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.first_words import may_affect_tables, may_truncate
 from binlog_kaitai.ddl.lexer import Cursor, UnreadableError

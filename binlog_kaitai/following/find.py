@@ -135,7 +135,7 @@ def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
         found.update(log_header.previous)
     with open_log(path, keys) as stream:
         for block in read_from(stream, path, 0, 0):
-            _add(found, block)
+            add_gtids(found, block)
     return found.up_to_last()
 
 
@@ -158,14 +158,8 @@ def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> C
 
 def _has_new(block: Block, reached: GtidSet) -> bool:
     found = GtidSet()
-    _add(found, block)
+    add_gtids(found, block)
     return bool(found.without(reached))
-
-
-def _add(gtids: GtidSet, block: Block) -> None:
-    for kind in block.counts:
-        if kind in GTID_TYPES:
-            add_gtids(gtids, block, kind)
 
 
 def check_next(checkpoint: Checkpoint, path: str, log_header: LogHeader, lose: Lose) -> None:

@@ -120,7 +120,7 @@ class Follower:
         if not {"file"} <= set(given) <= {"file", "position"}:
             raise UsageError(f'{dict(given)} is not a position; use {{"file": name, "position": offset}}')
         checkpoint = Checkpoint.of(given)
-        found = [path for path in self.logs() if checkpoint.file in (path, os.path.basename(path))]
+        found = [path for path in self.logs() if checkpoint.file in _spellings(path)]
         if len(found) != 1:
             raise UsageError(
                 f"{checkpoint.file} {'matches several logs' if found else 'is not among the logs'}"
@@ -262,6 +262,12 @@ class Follower:
             error.reason += f"; to continue with the remaining logs, set {self._loss_option}"
             raise error
         warnings.warn(str(error), DataLossWarning, stacklevel=2)
+
+
+def _spellings(path: str) -> tuple[str, ...]:
+    """What users may call a log: its path, or its name with or without the extension of its compression."""
+    name = os.path.basename(path)
+    return path, name, source.log_name(name)
 
 
 def _refuse(error: SourceError) -> None:

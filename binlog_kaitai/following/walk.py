@@ -14,7 +14,6 @@ from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.splits.split_points import Log, SplitPoint, SplitPointFinder
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
@@ -287,9 +286,7 @@ class Walk:
 
     def _keep(self, block: Block) -> None:
         """Store what takes effect at the end of the open transaction."""
-        for kind in block.counts:
-            if kind in GTID_TYPES:
-                add_gtids(self._open_gtids, block, kind)
+        add_gtids(self._open_gtids, block)
         if self._definitions is not None:
             self._open_statements += self._statements.of(block, self._quiescent)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import BinlogError, EncryptedError
+from binlog_kaitai.errors import BinlogError, EncryptedError, NotABinlogError
 from binlog_kaitai.reader.ends import EndKind
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def report_object(report: Report) -> dict[str, Any]:
     end = report.end
     return {
         "file": report.file,
-        "ok": not report.damage_count,
+        "ok": report.is_ok,
         "bytes": report.size,
         "events": report.events,
         "inner_events": report.inner_events,
@@ -38,7 +38,8 @@ def report_object(report: Report) -> dict[str, Any]:
         "gaps": report.gaps(),
         "missing_before": _set_text(report.missing_before),
         "damage_count": report.damage_count,
-        "damages": [_damage(error) for error in report.damages],
+        "damages": [_object(error) for error in report.damages],
+        "not_checked": None if report.not_checked is None else _object(report.not_checked),
     }
 
 
@@ -65,17 +66,24 @@ def report_lines(report: Report) -> Iterator[str]:
         ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps)
         yield f"  gaps in {source}: {ranges}"
     for error in report.damages:
-        yield f"  damage: {_damage_text(error)}"
+        yield f"  damage: {_without_file(error)}"
     if report.damage_count > len(report.damages):
         yield f"  and {report.damage_count - len(report.damages):,} more"
+    if report.not_checked is not None:
+        yield f"  not checked: {_without_file(report.not_checked)}"
 
 
 def _state(report: Report) -> str:
-    if any(isinstance(error, EncryptedError) for error in report.damages):
-        return "NOT CHECKED: encrypted"
-    if not report.is_log:
-        return "NOT A BINARY LOG"
-    return f"DAMAGED in {counted(report.damage_count, 'place')}" if report.damage_count else "ok"
+    if report.damage_count:
+        return f"DAMAGED in {counted(report.damage_count, 'place')}"
+    match report.not_checked:
+        case None:
+            return "ok"
+        case EncryptedError():
+            return "NOT CHECKED: encrypted"
+        case NotABinlogError():
+            return "NOT A BINARY LOG"
+    return "NOT CHECKED"
 
 
 def counted(number: int, noun: str) -> str:
@@ -87,7 +95,7 @@ def _set_text(gtids: GtidSet | None) -> str | None:
     return None if gtids is None else str(gtids)
 
 
-def _damage(error: BinlogError) -> dict[str, Any]:
+def _object(error: BinlogError) -> dict[str, Any]:
     return {
         "position": error.position,
         "type": error.event_type,
@@ -97,6 +105,6 @@ def _damage(error: BinlogError) -> dict[str, Any]:
     }
 
 
-def _damage_text(error: BinlogError) -> str:
+def _without_file(error: BinlogError) -> str:
     named = type(error)(error.reason, position=error.position, event_type=error.event_type, field=error.field)
     return str(named)

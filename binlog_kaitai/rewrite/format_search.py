@@ -98,10 +98,13 @@ class _Following:
 
     @property
     def stated_begin(self) -> int | None:
-        """The original position of the first of them; None if it does not state one."""
-        header = self.frames[0].header
-        begin = header.next_position - header.len_event
-        return begin if header.next_position and not self.is_relay_log and begin >= len(MAGIC) else None
+        """The original position of the first of them; None if they state no positions of this log."""
+        stated = (frame for frame in self.frames if frame.header.next_position)
+        frame = None if self.is_relay_log else next(stated, None)
+        if frame is None:
+            return None
+        begin = frame.header.next_position - (frame.end_position - self.position)
+        return begin if begin >= len(MAGIC) else None
 
 
 def rebuild(stream: BinaryIO) -> Found | None:

@@ -27,7 +27,6 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import (
     BinlogError,
     DamagedError,
-    EncryptedError,
     NotABinlogError,
     UsageError,
     reading,
@@ -160,9 +159,8 @@ def repair(
             raise UsageError("streams cannot be repaired; save the log to a file first", file=source.name)
         head = _header_of(stream, format_from)
     report = scan(source, progress, start=Start(head.data, head.end))
-    for damage in report.damages:
-        if isinstance(damage, EncryptedError):
-            raise damage
+    if report.not_checked is not None:
+        raise report.not_checked
     done = Repair(source.name, target, report.damages, report.damage_count, head.corrected, head.rebuilt)
     if head.damage is not None:
         done.damages.insert(0, head.damage.at(file=source.name, position=0))

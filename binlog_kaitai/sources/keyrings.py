@@ -27,7 +27,11 @@ _ROUNDS = 10_000
 #: Maximum number of bytes that the server reads from a file with a secret.
 _LONGEST_SECRET = 256
 
-_LINE = re.compile(r"([0-9]+)\s*;\s*([0-9A-Fa-f]+)\s*")
+#: A line of a key file. Like the server, it ignores any text after the key.
+_LINE = re.compile(rb"\s*([0-9]+)\s*;\s*([0-9A-Fa-f]+)")
+
+#: A line without a key.
+_COMMENT = re.compile(rb"\s*(#|$)")
 
 #: Pairs of name and key, in file order.
 Entries = list[tuple[str, bytes]]
@@ -123,16 +127,11 @@ def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes
 def _entries(data: bytes) -> Entries | None:
     """The keys of an unencrypted file; None if it is not a key file."""
     found: Entries = []
-    try:
-        lines = data.decode("ascii", "strict").splitlines()
-    except ValueError:
-        return None
-    for line in lines:
-        text = line.partition("#")[0].strip()
-        if not text:
+    for line in data.split(b"\n"):
+        if _COMMENT.match(line):
             continue
-        match = _LINE.fullmatch(text)
+        match = _LINE.match(line)
         if match is None or len(match[2]) not in [2 * length for length in KEY_LENGTHS]:
             return None
-        found.append((str(int(match[1])), bytes.fromhex(match[2])))
+        found.append((str(int(match[1])), bytes.fromhex(match[2].decode())))
     return found

@@ -1,4 +1,4 @@
-"""Locks on files between processes, released when their holder ends, however it ends."""
+"""Locks on files and folders between processes, released when their holder ends, however it ends."""
 
 from __future__ import annotations
 
@@ -17,15 +17,22 @@ def try_lock(path: Path) -> int | None:
     A file descriptor, whose closing releases the lock; None if the file is locked.
     """
     number = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    is_locked = False
+    try:
+        is_locked = try_lock_open(number)
+    finally:
+        if not is_locked:
+            os.close(number)
+    return number if is_locked else None
+
+
+def try_lock_open(number: int) -> bool:
+    """Lock an open file or folder by its descriptor; False if another holder has locked it."""
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(number)
-        return None
-    except OSError:
-        os.close(number)
-        raise
-    return number
+        return False
+    return True
 
 
 @contextmanager

@@ -92,7 +92,10 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
                 return cast(BinaryIO, EventStream(raw, _as_sent(header, begin), peeked, cipher)), header
         if _wrong_checksum(header, begin):
             return None, header + peeked  # START_ENCRYPTION is damaged, which the reader reports
-        reason = f"the log is encrypted, and the key given for {begin.key_ids[0]!r} does not decrypt it"
+        reason = (
+            f"the log is encrypted, and the key given for {begin.key_ids[0]!r} does not decrypt it: "
+            "the key is wrong, or the first encrypted event is damaged"
+        )
         error: BinlogError = EncryptedError(reason, position=len(header))
     except BinlogError as caught:
         error = caught
@@ -114,7 +117,9 @@ def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
         return data, None
     second = read_header(data[event:], 4)
     is_plain = second.flags & masks.EventHeader.IS_IGNORABLE
-    if second.type_code != EventType.start_encryption_event or is_plain or second.len_event > _LONGEST_FORMAT:
+    if second.type_code != EventType.start_encryption_event or is_plain:
+        return data, None
+    if not _HEADER <= second.len_event <= _LONGEST_FORMAT:
         return data, None
     data = read_up_to(raw, event + second.len_event - len(data), data)
     context = Context(4)

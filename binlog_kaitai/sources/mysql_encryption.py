@@ -66,7 +66,10 @@ def _decrypted(raw: BinaryIO, keys: Keys | None, header: bytes) -> BinaryIO:
         plain = counter_decryptor(file_key, nonce + bytes(_COUNTER)).update(peeked)
         if _is_log(plain):
             return cast(BinaryIO, CounterStream(raw, header, file_key, nonce, peeked))
-    reason = f"the log is encrypted, and the key given for {key_id!r} does not decrypt it"
+    reason = (
+        f"the log is encrypted, and the key given for {key_id!r} does not decrypt it: "
+        "the key is wrong, or the header is damaged"
+    )
     raise EncryptedError(reason, position=0)
 
 

@@ -152,6 +152,9 @@ _FORMATS = {
 }
 
 
+_MAGIC_SIZE = 4
+
+
 def _errors() -> tuple[type[Exception], ...]:
     """What these raise where the data are not what they should be."""
     from lzma import LZMAError
@@ -168,6 +171,14 @@ def format_of(start: bytes) -> Format | None:
     if start[1:] == skipped[1:] and start[0] in range(0x50, 0x60):
         return _ZSTD
     return next((found for magic, found in _FORMATS.items() if start.startswith(magic)), None)
+
+
+def open_file(path: str) -> BinaryIO:
+    """Open a file, decompressed if it is compressed; raises ``OSError``."""
+    raw = open(path, "rb")  # noqa: SIM115
+    packing = format_of(read_up_to(raw, _MAGIC_SIZE))
+    raw.seek(0)
+    return raw if packing is None else cast(BinaryIO, PackedStream(raw, packing))
 
 
 def warn_undivided(path: str) -> None:

@@ -11,7 +11,7 @@ import fnmatch
 import io
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -96,6 +96,49 @@ def find(url: str) -> list[str]:
     return found
 
 
+def join(url: str, name: str) -> str:
+    """The URL of a file in a folder; options after the folder's URL stay at the end."""
+    path, mark, options = _split_options(url)
+    return f"{path.rstrip('/')}/{name}{mark}{options}"
+
+
+def without_options(url: str) -> str:
+    """A URL without credentials and options."""
+    scheme, mark, rest = _split_options(url)[0].partition("://")
+    host, slash, path = rest.partition("/")
+    return scheme + mark + host.rpartition("@")[2] + slash + path
+
+
+def existing(urls: Sequence[str]) -> list[str]:
+    """Those of some files that exist.
+
+    Raises
+    ------
+    OSError
+        The store cannot be reached, or refuses.
+    """
+    found = []
+    for url in urls:
+        with changing(url) as (system, path):
+            if system.get_file_info(path).is_file:
+                found.append(url)
+    return found
+
+
+@contextmanager
+def changing(url: str) -> Iterator[tuple[Any, str]]:
+    """The file system of a URL, and a file's path in it.
+
+    Raises
+    ------
+    OSError
+        The store cannot be reached, or refuses.
+    """
+    with _as_source_error(url):
+        place = _place(url)
+        yield place.system, place.path
+
+
 class _Place(NamedTuple):
     system: Any
     path: str
@@ -109,13 +152,18 @@ class _Place(NamedTuple):
 def _place(url: str) -> _Place:
     scheme, rest = url.split("://", 1)
     scheme = _SCHEMES.get(scheme.lower(), scheme.lower())
-    rest, mark, options = rest.partition("?") if "=" in rest.rpartition("?")[2] else (rest, "", "")
+    rest, mark, options = _split_options(rest)
     host, _, _ = rest.partition("/")
     system, base = _system(f"{scheme}://{host}", mark + options)
     # A bucket is the first part of a path; an HDFS host is not.
     path = rest if base else rest[len(host) :]
     head = url[: url.index("://") + 3] + ("" if base else host)
     return _Place(system, path, head, mark + options)
+
+
+def _split_options(url: str) -> tuple[str, str, str]:
+    """A URL before its options, ``"?"``, and the options; without options, both are empty."""
+    return url.partition("?") if "=" in url.rpartition("?")[2] else (url, "", "")
 
 
 @lru_cache
@@ -156,7 +204,7 @@ def _names(system: Any, folder: str) -> list[str]:
     from pyarrow import fs
 
     infos = system.get_file_info(fs.FileSelector(folder, allow_not_found=True))
-    return [info.base_name for info in infos if info.is_file]
+    return [info.base_name for info in infos if info.is_file and not info.base_name.startswith(".")]
 
 
 class Ranged(io.RawIOBase):

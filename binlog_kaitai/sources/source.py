@@ -149,10 +149,11 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         if path == "-":
             return [Source.of_stream(sys.stdin.buffer, "-", keys)]
         if is_server(path):
-            live = import_module("binlog_kaitai.live.source")
-            return cast(list[Source], live.resolve(path))
-        later = import_module("binlog_kaitai.live.eras").later_logs(path, keys) if eras.folders(path) else []
-        return [*(Source.of_path(found, keys) for found in _paths_of(path)), *later]
+            return cast(list[Source], import_module("binlog_kaitai.live.source").resolve(path))
+        logs = [Source.of_path(found, keys) for found in _paths_of(path)]
+        if eras.folders(path):
+            logs += import_module("binlog_kaitai.live.eras").later_logs(path, keys)
+        return logs
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]

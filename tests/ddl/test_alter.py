@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions, TableDefinition
+from tests.columns.log_maker import log_of_statements
 
 
 def altered(*clauses: str, table: str = "t") -> TableDefinition | None:
@@ -82,6 +84,48 @@ def test_rename() -> None:
     assert altered("RENAME TO u") is None
     for clause in ("RENAME TO u", "RENAME AS s.u", "RENAME u", "ADD d INT, RENAME = u"):
         assert altered(clause, table="u") is not None, clause
+
+
+@pytest.mark.parametrize(
+    ("clauses", "expected"),
+    [
+        ("RENAME KEY a TO b", None),
+        ("RENAME INDEX IF EXISTS a TO b", None),
+        ("RENAME KEY `TO` TO `KEY`", None),
+        ("RENAME COLUMN a TO `KEY`", None),
+        ("RENAME `KEY`", "KEY"),
+        ("RENAME TO `key`", "key"),
+        ("RENAME `INDEX`, RENAME KEY a TO b", "INDEX"),
+        ("RENAME = `COLUMN`", "COLUMN"),
+        ("RENAME s.key", "key"),
+        ("RENAME COLUMN zz TO y, RENAME TO u", "u"),
+        ("UNHEARD OF, RENAME TO u", "u"),
+        ("RENAME TO u, RENAME AS v", "v"),
+    ],
+)
+def test_the_new_name_of_a_table(clauses: str, expected: str | None) -> None:
+    statement = f"ALTER TABLE t {clauses}"
+    (change,) = bk.read_ddl(log_of_statements(statement.encode())).read_all().to_pylist()
+    assert change["new_table"] == expected
+    known, unknown = Definitions(), Definitions()
+    for found in (known, unknown):
+        found.observe("s", f"CREATE TABLE `{expected}` (old INT)")
+    known.observe("s", "CREATE TABLE t (a INT, b INT)")
+    for found in (known, unknown):
+        found.observe("s", statement)
+        assert (found.of("s", "t") is None) == (found is unknown or expected is not None)
+        # The table that had the name before is gone.
+        before = found.of("s", str(expected))
+        assert (before is not None and before.columns[0].name == "old") == (expected is None)
+
+
+def test_a_hidden_column_of_a_renamed_index_goes_with_it() -> None:
+    table = altered("ADD INDEX x ((b + 1))", "RENAME INDEX x TO y")
+    assert table is not None
+    assert table.hidden_columns == ("!hidden!y!0!0",)
+    table = altered("ADD INDEX x ((b + 1))", "RENAME INDEX x TO y", "DROP INDEX y")
+    assert table is not None
+    assert table.hidden_columns == ()
 
 
 @pytest.mark.parametrize(

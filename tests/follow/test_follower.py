@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import random
@@ -188,6 +189,13 @@ def test_a_position_given_by_a_person() -> None:
         follower.place({"file": "binlog.000009"})
     with pytest.raises(UsageError, match="is not a position"):
         follower.place({"position": 4})
+
+
+def test_a_position_in_a_log_that_has_been_compressed_since(tmp_path: Path) -> None:
+    (tmp_path / f"{ROTATED[1].name}.gz").write_bytes(gzip.compress(ROTATED[1].read_bytes()))
+    end = ends_of_transactions(ROTATED[1])[1]
+    for name in (ROTATED[1].name, f"{ROTATED[1].name}.gz"):
+        assert Follower([str(tmp_path)]).place({"file": name, "position": end}).position == end
 
 
 def test_a_checkpoint_is_checked() -> None:

@@ -80,6 +80,30 @@ def test_what_the_checksum_proves_is_as_it_was(
     assert not done.doubtful
 
 
+@pytest.mark.parametrize(
+    ("start", "removed", "inserted"), [(148, 1, 0), (136, 0, 2), (248, 9, 0), (90, 0, 8)]
+)
+def test_events_without_positions_do_not_hide_those_before(
+    start: int, removed: int, inserted: int, tmp_path: Path
+) -> None:
+    """MariaDB 11.8 states no positions inside transactions; those of GTID events are off by the damage."""
+    log = case("mariadb-11.8", "no_checksum").logs[0]
+    good = log.read_bytes()
+    garbage = random.Random(start).randbytes(inserted)
+    done = _repair(good[:start] + garbage + good[start + removed :], tmp_path)
+    assert done.result.events == len(list(bk.open(log)))
+    assert transactions_of(tmp_path / "repaired") == transactions_of(log)
+
+
+def test_lost_events_after_the_first_one_are_reported(tmp_path: Path) -> None:
+    log = case("mariadb-11.8", "no_checksum").logs[0]
+    good, events = log.read_bytes(), list(bk.open(log))
+    # Two GTID events and the first bytes of a third are gone: the next intact event states no position.
+    first, rest = events[0].end_position, events[7].position + 9
+    done = _repair(good[: first - 4] + bytes(4) + good[first : first + 5] + good[rest:], tmp_path)
+    assert [(one.start, one.stop) for one in done.lost] == [(first, first + 5 + events[8].position - rest)]
+
+
 def test_a_version_that_is_lost_is_named_as_a_guess(tmp_path: Path) -> None:
     good = _XA.read_bytes()
     at = good.index(b"9.7")

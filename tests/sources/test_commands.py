@@ -154,6 +154,12 @@ def test_samples_packed(
 def test_a_missing_key_is_not_damage() -> None:
     for case in ENCRYPTED:
         code, text, _ = run(("verify",), str(case.logs[0]))
-        assert code == 1
+        assert code == 2
         assert "NOT CHECKED: encrypted" in text
         assert "--key" in text
+        assert "damage" not in text.lower()
+        _, text, _ = run(("verify", "--format", "json"), str(case.logs[0]))
+        report = json.loads(text.splitlines()[0])
+        assert not report["ok"]
+        assert (report["damage_count"], report["damages"]) == (0, [])
+        assert report["not_checked"]["kind"] == "EncryptedError"

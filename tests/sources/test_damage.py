@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import binlog_kaitai as bk
 from binlog_kaitai.cli.app import app
+from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError
 from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE
 from binlog_kaitai.sources.source import Source
+from tests.corpus_files import CORPUS
 from tests.extent import sample
 from tests.sources.sealing import MARIADB_KEY, MYSQL_ID, MYSQL_KEY, PERCONA_KEY, events_of
 from tests.sources.test_commands import COMMANDS
@@ -131,3 +134,17 @@ def test_commands(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_rows_that_remain(tmp_path: Path) -> None:
     found = {check_rows(number, tmp_path) for number in range(MORE_DAMAGES)}
     assert "one event lost" in found
+
+
+@pytest.mark.parametrize("size", [0, 7, 18])
+def test_a_start_of_encryption_shorter_than_its_header(size: int) -> None:
+    data = bytearray((CORPUS / "encrypted/mariadb-11.8/binlog.000001").read_bytes())
+    begin = events_of(bytes(data))[0][1]
+    assert data[begin + header_offset("type_code")] == EventType.start_encryption_event
+    at = begin + header_offset("len_event")
+    data[at : at + 4] = size.to_bytes(4, "little")
+    with pytest.raises(BinlogError) as caught:
+        list(bk.open(bytes(data), keys=KEYS))
+    assert caught.value.position == begin
+    (report,) = bk.verify(bytes(data), keys=KEYS)
+    assert [error.position for error in report.damages] == [begin]

@@ -37,9 +37,8 @@ def _stats(source: str, **options: Any) -> Any:
 
 def _verify(source: str, **options: Any) -> list[Any]:
     (found,) = bk.verify(source, **options)
-    for error in found.damages:
-        if isinstance(error, EncryptedError):
-            raise error
+    if found.not_checked is not None:
+        raise found.not_checked
     return [found.is_ok, found.size, found.events, str(found.gtids)]
 
 

@@ -51,6 +51,9 @@ def test_plain_key_file(tmp_path: Path) -> None:
     path.write_text(f"# keys\n\n1;{HEX}\n 2 ; {HEX * 2}  # another\n")
     assert Keys.of(key_file=path).find("1") == [KEY]
     assert Keys.of(key_file=path).find("2") == [KEY * 2]
+    path.write_text(f" \t# clés\n1;{HEX}\n4;{HEX * 2} --> ignored\n\n")
+    assert Keys.of(key_file=path).find("1") == [KEY]
+    assert Keys.of(key_file=path).find("4") == [KEY * 2]
     path.write_text(f"1:{HEX}\n")
     with pytest.raises(SourceError, match="not a key file") as caught:
         Keys.of(key_file=path).find("1")

@@ -23,10 +23,10 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import Event
 
 #: A type with at most this many events in a block is rare.
-_RARE = 256
+_RARE = 1024
 
 #: Maximum number of bodies of common types, per type and block, and per log.
-_IN_BLOCK = 4096
+_IN_BLOCK = 16384
 _IN_LOG = 500_000
 
 #: Events decoded with a record layout in the time in which the event reader decodes one.
@@ -80,7 +80,7 @@ class Bodies:
         Parameters
         ----------
         is_whole
-            Which events have a correct checksum, as a bool array; None for none.
+            Which events have a correct checksum, as a bool array; True for all, None for none.
         read
             Number of an event that has already been decoded.
         """
@@ -95,9 +95,10 @@ class Bodies:
             wanted = self._wanted(block, kind, is_whole)
             if not wanted.any():
                 continue
-            self.count += int(wanted.sum())
+            self.count += int(np.count_nonzero(wanted))
             before = self._validator.reads
-            wanted &= block.rows_of(kind) != (-1 if read is None else read)
+            if read is not None:
+                wanted &= block.rows_of(kind) != read
             accepted = self._validator.accepts(block, kind, wanted)
             if kind == EventType.previous_gtids_log_event:
                 accepted[:] = False  # few, and their tags are not in the layout
@@ -112,13 +113,13 @@ class Bodies:
                     self.refused.append(row)
                     yield event.locate(error)
             if count > _RARE:
-                self._left -= int(wanted.sum()) + _READ * (self._validator.reads - before)
+                self._left -= int(np.count_nonzero(wanted)) + _READ * (self._validator.reads - before)
 
     def _wanted(self, block: Block, kind: int, is_whole: Any) -> Any:
         rows = block.rows_of(kind)
         is_rare = len(rows) <= _RARE
         if self._all or is_whole is None or is_rare or kind == EventType.table_map_event:
             return np.ones(len(rows), dtype=np.bool_)
-        wanted = ~is_whole[rows]
+        wanted = np.zeros(len(rows), dtype=np.bool_) if is_whole is True else ~is_whole[rows]
         wanted[: min(_IN_BLOCK, max(self._left, 0))] = True
         return wanted

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from binlog_kaitai.columns.blocks.checksums import STATUSES
 from binlog_kaitai.columns.blocks.gaps import Gap, add_gap
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError
+from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError, NotABinlogError, SourceError
 from binlog_kaitai.reader.ends import End
 
 #: Damages beyond this number are counted, but not kept.
 MAX_DAMAGES = 1000
+
+#: Errors after which the rest of a log remains unchecked, although nothing shows that it is damaged.
+_NOT_DAMAGE = (EncryptedError, NotABinlogError, SourceError)
 
 #: Length of a UUID as text; a source of MariaDB, `domain-server`, is shorter.
 _UUID_LENGTH = 36
@@ -37,6 +40,9 @@ class Report:
         The first :data:`MAX_DAMAGES` damages, in file order.
     damage_count : int
         Number of damages.
+    not_checked : BinlogError or None
+        Why the rest of the file, or all of it, was not checked, if not for damage: a missing key, a file that
+        cannot be read, or one that is not a binary log.
     lost : list of Gap
         Ranges that cannot be used, in file order; adjacent ones are merged.
     end : End or None
@@ -60,6 +66,7 @@ class Report:
     bodies: int = 0
     damages: list[BinlogError] = field(default_factory=list)
     damage_count: int = 0
+    not_checked: BinlogError | None = None
     lost: list[Gap] = field(default_factory=list)
     end: End | None = None
     previous_gtids: GtidSet | None = None
@@ -69,22 +76,18 @@ class Report:
 
     @property
     def is_ok(self) -> bool:
-        """Whether there is no damage."""
-        return not self.damage_count
-
-    @property
-    def is_log(self) -> bool:
-        """Whether the file is a binary log, possibly damaged."""
-        return not any(
-            isinstance(error, NotABinlogError) and not isinstance(error, DamagedError)
-            for error in self.damages
-        )
+        """Whether the file was checked to its end and has no damage."""
+        return not self.damage_count and self.not_checked is None
 
     def add(self, error: BinlogError, stop: int | None = None) -> None:
         """Add a damage; the events from its position to `stop` are lost.
 
-        Without `stop`, no event is lost: something is missing before the position.
+        Without `stop`, no event is lost: something is missing before the position. An error that is not about
+        the bytes of the log, such as a missing key, is not damage.
         """
+        if isinstance(error, _NOT_DAMAGE) and not isinstance(error, DamagedError):
+            self.not_checked = error
+            return
         self.damage_count += 1
         if len(self.damages) < MAX_DAMAGES:
             self.damages.append(error)

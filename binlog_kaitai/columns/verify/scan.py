@@ -36,6 +36,9 @@ from binlog_kaitai.sources.source import MAGIC, Source
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
+#: Maximum size of a block, and number of its events. Part of the work for a block is independent of its size.
+_BLOCK_SIZE, _MAX_EVENTS = 4 * BLOCK_SIZE, 1 << 16
+
 #: The types whose bodies are columns in every block.
 _ALWAYS_READ = GTID_TYPES | {EventType.table_map_event}
 
@@ -131,7 +134,7 @@ class _Scan:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         try:
-            for one in in_order(_items(found), _checked, self._threads, _size, BLOCK_SIZE):
+            for one in in_order(_items(found), _checked, self._threads, _size, _BLOCK_SIZE):
                 if isinstance(one, Block):
                     self._take(one)
                     self._progress(int(one.positions[-1] + one.sizes[-1]))
@@ -155,6 +158,8 @@ class _Scan:
             "enters_logs": True,
             "leaves_pieces": True,
             "leaves_checks": 1 if self._threads > 1 else 2,
+            "block_size": _BLOCK_SIZE,
+            "max_events": _MAX_EVENTS,
             "prefetches": self._prefetches,
             "shares_blocks": self._threads > 1,
         }
@@ -183,6 +188,7 @@ class _Scan:
         statuses = checksums.check(block)
         whole = statuses == OK
         is_whole = bool(whole.all())
+        checked: Any = True if is_whole else whole
         counts = [0, len(block), 0] if is_whole else np.bincount(statuses, minlength=3).tolist()
         for name, count in zip(checksums.STATUSES, counts, strict=True):
             report.checksums[name] += count
@@ -195,7 +201,7 @@ class _Scan:
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())
             read = self._note_previous(part, damages)
-            damages += self._bodies.check(part, whole if part is block else None, read)
+            damages += self._bodies.check(part, checked if part is block else None, read)
             if self._is_thorough or not block.layout.is_checksummed:
                 damages += self._check_images(part, block, statuses)
             self._count_transactions(part, damages)
@@ -273,9 +279,7 @@ class _Scan:
     def _count_transactions(self, block: Block, damages: list[BinlogError]) -> None:
         report = self._report
         report.transactions += self._count(block, damages)
-        for kind in block.counts:
-            if kind in GTID_TYPES:
-                add_gtids(report.gtids, block, kind)
+        add_gtids(report.gtids, block)
 
     def _count(self, block: Block, damages: list[BinlogError]) -> int:
         """Number of transactions that begin in a block; events that cannot be decoded are damage instead."""
