@@ -19,8 +19,8 @@ logging.getLogger("werkzeug").setLevel(logging.WARNING)
 
 
 @contextmanager
-def serving_logs() -> Iterator[str]:
-    """The URL of a folder with the logs, and their index, as a server would have them."""
+def serving() -> Iterator[tuple[fs.S3FileSystem, int]]:
+    """A store with an empty bucket, `logs`, and its port; URLs of this process refer to it."""
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -35,15 +35,23 @@ def serving_logs() -> Iterator[str]:
     os.environ.update(settings)
     remote._system.cache_clear()  # an earlier server's, which had another port
     system = fs.S3FileSystem(endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True)
-    system.create_dir("logs/server")
-    for log in LOGS:
-        with system.open_output_stream(f"logs/server/{log.name}") as file:
-            file.write(log.read_bytes())
-    with system.open_output_stream("logs/server/binlog.index") as file:
-        file.write("".join(f"./{log.name}\n" for log in LOGS[1:3]).encode())
-    yield "s3://logs/server"
+    system.create_dir("logs")
+    yield system, port
     server.stop()
     for name, value in before.items():
         os.environ.pop(name, None)
         if value is not None:
             os.environ[name] = value
+
+
+@contextmanager
+def serving_logs() -> Iterator[str]:
+    """The URL of a folder with the logs, and their index, as a server would have them."""
+    with serving() as (system, _):
+        system.create_dir("logs/server")
+        for log in LOGS:
+            with system.open_output_stream(f"logs/server/{log.name}") as file:
+                file.write(log.read_bytes())
+        with system.open_output_stream("logs/server/binlog.index") as file:
+            file.write("".join(f"./{log.name}\n" for log in LOGS[1:3]).encode())
+        yield "s3://logs/server"

@@ -20,6 +20,7 @@ from binlog_kaitai.cli.messages import say, warn
 from binlog_kaitai.errors import (
     BinlogError,
     DamagedError,
+    EncryptedError,
     NotABinlogError,
     SourceError,
     UsageError,
@@ -120,7 +121,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = EXIT_USAGE
     except NotABinlogError as error:
         code = _complain(error, EXIT_DAMAGED if isinstance(error, DamagedError) else EXIT_USAGE)
-    except (UsageError, SourceError) as error:
+    except (UsageError, SourceError, EncryptedError) as error:
         code = _complain(error, EXIT_USAGE)
     except BinlogError as error:
         code = _complain(error, EXIT_DAMAGED)

@@ -21,7 +21,7 @@ EXIT_UNREACHABLE = 4
 
 @click.command()
 @click.argument("url", metavar="URL")
-@options.target("Directory of the archive.", instead="archive to a local disk and copy the closed logs")
+@options.target("Directory of the archive.", instead="archive to a local disk, and add --store URL")
 @click.option("--follow", is_flag=True, help="Keep reading as the server writes, until interrupted.")
 @click.option(
     "--from",
@@ -51,6 +51,13 @@ EXIT_UNREACHABLE = 4
     help="Keep this file up to date for Prometheus.",
 )
 @click.option("--compress", type=click.Choice(("zstd",)), help="Compress logs that the server has closed.")
+@click.option("--store", metavar="URL", help="Copy closed logs to this folder of an object store.")
+@click.option(
+    "--keep-local",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Of the logs in the store, keep only the newest N in the directory.",
+)
 @options.formats("text", "json")
 def command(
     url: str,
@@ -63,6 +70,8 @@ def command(
     defaults_file: str | None,
     metrics_file: Path | None,
     compress: str | None,
+    store: str | None,
+    keep_local: int | None,
     output: str,
 ) -> None:
     """Archive a running server's binary logs, byte for byte.
@@ -80,12 +89,15 @@ def command(
     Examples:
       binlog-kaitai fetch mysql://repl@db1/ --to archive
       binlog-kaitai fetch mysql://repl@db1,db2/ --to archive --follow
+      binlog-kaitai fetch mysql://repl@db1/ --to archive --store s3://bucket/db1 --keep-local 10
       binlog-kaitai fetch 'mariadb://repl@db2/?ssl-ca=/etc/ssl/db.pem' --to archive --from mysql-bin.000042
     """
     from binlog_kaitai.live import fetch
 
     if server_id is not None and not 1 <= server_id <= MAX_SERVER_ID:
         raise UsageError(f"--server-id {server_id} is out of range; use 1 to {MAX_SERVER_ID}")
+    if keep_local is not None and store is None:
+        raise UsageError("--keep-local requires --store")
     if semi_sync and not follow:
         raise UsageError("--semi-sync requires --follow")
     signal.signal(signal.SIGTERM, _interrupt)
@@ -102,6 +114,8 @@ def command(
             metrics_file=metrics_file,
             measure=output == "json",
             compress=compress,
+            store=store,
+            keep_local=keep_local,
             report=_say_json if output == "json" else _say_text,
         )
     except ConnectionLostError as error:
@@ -125,6 +139,11 @@ def _say_text(what: str, facts: dict[str, Any]) -> None:
     match what:
         case "retry":
             say(f"{facts['reason']}; another try in {facts['seconds']} s", err=True)
+        case "store retry":
+            reason = f"{facts['log']} is not stored: {facts['reason']}"
+            say(f"{reason}; another try in {facts['seconds']} s", err=True)
+        case "stored":
+            say(f"{facts['log']}: stored as {facts['url']}")
         case "torn":
             from binlog_kaitai.live.tear import PASSED
 

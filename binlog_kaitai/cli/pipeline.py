@@ -96,6 +96,14 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     help="Connections that read the tables for --snapshot.",
 )
 @click.option(
+    "--snapshot-from",
+    "dump",
+    type=click.Path(exists=True),
+    metavar="DUMP",
+    help="Begin a new lake with a dump of mysqldump, mariadb-dump or mydumper, then load the logs from its "
+    "position on.",
+)
+@click.option(
     "--include-columns", "included", multiple=True, metavar="COLUMNS", help="Of a table: only these. *"
 )
 @click.option("--exclude-columns", "excluded", multiple=True, metavar="COLUMNS", help="Leave out columns. *")
@@ -155,6 +163,7 @@ def command(
     spool: str | None,
     snapshot: bool,
     snapshot_readers: int,
+    dump: str | None,
     included: tuple[str, ...],
     excluded: tuple[str, ...],
     masks: tuple[str, ...],
@@ -181,6 +190,7 @@ def command(
       binlog-kaitai pipeline --to lake --continuous --state /var/lib/mysql/binlog.index
       binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
       binlog-kaitai pipeline --to lake --snapshot --continuous --state mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --snapshot-from dump.sql.gz mysql://repl@db1/
     """
     try:
         import pyspark  # noqa: F401
@@ -189,7 +199,7 @@ def command(
     from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of
     from binlog_kaitai.columns.views.masks import Masks
     from binlog_kaitai.core.filters import Filters, at_least_one
-    from binlog_kaitai.lake.rules import NO_RULES, Rules
+    from binlog_kaitai.lake.rules import Rules
     from binlog_kaitai.sources.remote import is_url
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream import Following
@@ -210,12 +220,12 @@ def command(
         raise UsageError(
             "--state requires the changes view and --format parquet; with other formats, use MERGE"
         )
-    if snapshot:
-        _check_snapshot(wanted, start, ddl)
+    if snapshot and dump is not None:
+        raise UsageError("--snapshot and --snapshot-from cannot be used together")
+    if snapshot or dump is not None:
+        _check_snapshot("--snapshot" if snapshot else "--snapshot-from", wanted, start, ddl)
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in sources)
     rules = Rules.of(Masks.of(included, excluded, masks, mask_key_file), renames)
-    if snapshot and rules != NO_RULES:
-        raise UsageError("--snapshot: columns cannot be left out, masked or renamed, nor tables renamed")
     paths, server = spooled(paths, spool_of(paths, spool, target, rules))
     if snapshot and server is None:
         raise UsageError("--snapshot requires a server: mysql://USER@HOST/")
@@ -230,8 +240,12 @@ def command(
         server=server,
     )
     readers = snapshot_readers if snapshot else 0
-    job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format, readers, rules)
+    job = Job(
+        following, str(target.absolute()), wanted, tables, zero_dates, table_format, readers, rules, dump
+    )
     if dry_run:
+        if dump is not None:
+            raise UsageError("--dry-run reads logs, not a dump; omit --snapshot-from")
         show_preview(job)
         return
     reports = Reports(job, progress_file, metrics_file)
@@ -242,13 +256,13 @@ def command(
         reports.end()
 
 
-def _check_snapshot(views: Sequence[str], start: str, ddl: str | None) -> None:
+def _check_snapshot(option: str, views: Sequence[str], start: str, ddl: str | None) -> None:
     if "changes" not in views:
-        raise UsageError("--snapshot requires the changes view")
+        raise UsageError(f"{option} requires the changes view")
     if start != "earliest":
-        raise UsageError("--snapshot determines where the lake starts; omit --start")
+        raise UsageError(f"{option} determines where the lake starts; omit --start")
     if ddl is not None:
-        raise UsageError("--snapshot reads the definitions of the tables from the server; omit --ddl")
+        raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
 
 
 def _run(

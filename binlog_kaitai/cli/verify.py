@@ -21,8 +21,9 @@ def command(sources: tuple[str, ...], output: str, jobs: int | None, thorough: b
     """Check logs for damage.
 
     Checks event boundaries, positions, checksums, bodies, rows and the continuity of GTIDs. Prints a summary
-    and lists all damage. Exits 1 if a log is damaged, 2 if a file is not a binary log. GTID gaps within a log
-    and between the given logs are reported but do not count as damage. With --format json, each line is one
+    and lists all damage. Exits 1 if a log is damaged, else 2 if a file could not be
+    checked: its key is missing, or it is not a binary log. GTID gaps within a log and between the given logs
+    are reported but do not count as damage. With --format json, each line is one
     file's report.
 
     In logs without checksums, every body and row is checked. In logs with checksums, every body of the rare
@@ -40,23 +41,23 @@ def command(sources: tuple[str, ...], output: str, jobs: int | None, thorough: b
     from binlog_kaitai.render.verify_report import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve
 
-    damage_count = not_logs = 0
+    damage_count = not_checked = 0
     definitions = SeriesDefinitions()
     coverage = Coverage()
     for source in resolve(sources):
         with progress_over(source) as advance:
             report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=jobs)
         damage_count += report.damage_count
-        not_logs += not report.is_log
+        not_checked += report.not_checked is not None
         coverage.take(report)
         if output == "json":
             click.echo(to_json(report_object(report)))
             continue
         for line in report_lines(report):
             say(line)
-    if damage_count and damage_count == not_logs:
-        warn(f"not a binary log: {counted(not_logs, 'file')}")
-        sys.exit(2)
+    if not_checked:
+        warn(f"not checked: {counted(not_checked, 'file')}")
     if damage_count:
         warn(f"damage in {counted(damage_count, 'place')}")
-        sys.exit(1)
+    if damage_count or not_checked:
+        sys.exit(1 if damage_count else 2)

@@ -127,7 +127,7 @@ def _take(found: Preview, page: RowsPage, dialect: Dialect, rules: Rules, zero_d
 
 
 def _take_columns(one: PlannedTable, table: Table, dialect: Dialect, rules: Rules, zero_dates: str) -> None:
-    for column in rules.masks.schema(table, table_schema(table, zero_dates)):
+    for column in rules.masks.schema(table.schema, table_schema(table, zero_dates)):
         name, kind = untaken_name(column.name, dialect.taken), dialect.type_of(column.type)
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         known = one.columns.get(name, kind)

@@ -221,11 +221,11 @@ def _changes(
     masks = rules.masks
 
     def schema_of(table: Table) -> pa.Schema:
-        schema = masks.schema(table, table_schema(table, zero_dates))
+        schema = masks.schema(table.schema, table_schema(table, zero_dates))
         return schema.append(ABSENT_FIELD) if table.key in lacking else schema
 
     def readable(table: Table) -> pa.Schema:
-        return masks.readable(table, schema_of(table), zero_dates) if masks else schema_of(table)
+        return masks.readable(table.schema, schema_of(table), zero_dates) if masks else schema_of(table)
 
     for page in pages:
         for table, program in programs_of(page):
@@ -238,7 +238,7 @@ def _changes(
                 written.incomplete[folder_name(table.key)] = reason
         for table, batch in batches(page, readable, zero_dates):
             if masks:
-                batch = masks.applied(table, batch, schema_of(table))
+                batch = masks.applied(table.schema, batch, schema_of(table))
             name = folder_name(table.key)
             keys = (key for key, one in own_columns(table.schema).items() if one.is_primary_key)
             written.keys[name] = [untaken_name(key, dialect.taken) for key in keys]

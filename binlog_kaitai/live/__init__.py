@@ -13,6 +13,8 @@ archive      the directory: its logs, index and state
 eras         archives that continue at another server
 starts       where a new archive begins
 packing      closed logs, compressed
+storing      closed logs in an object store
+closed       what happens to closed logs: packing and storing
 gap          events that are missing, on the way or because a server has purged logs
 tear         logs that end within an event, and whether the next log continues them
 fetching     archive and server together: resume, reconnect, follow
@@ -23,6 +25,8 @@ source       a server's logs as streams, for whatever reads logs
 spool        an archive that queries share, and whose logs go once they have been read
 snapshot     the contents of tables at one position of the logs
 table_ranges  tables in parts, as queries of a snapshot
+snapshot_files  the files of a snapshot, and the record that makes it complete
+snapshot_rules  what a snapshot leaves out, masks and renames
 snapshot_values  values that queries return, as those of the log
 direct       a spool in a temporary directory, for one reader
 ===========  ==================================================================

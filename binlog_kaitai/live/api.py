@@ -8,6 +8,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.fetching import Fetch, Report
 from binlog_kaitai.live.starts import EARLIEST
+from binlog_kaitai.sources.remote import is_url
 
 
 def fetch(
@@ -23,6 +24,8 @@ def fetch(
     metrics_file: Path | None = None,
     measure: bool = False,
     compress: str | None = None,
+    store: str | None = None,
+    keep_local: int | None = None,
     report: Report = lambda what, facts: None,
 ) -> None:
     """Copy the binary logs of a running server into a directory, or update an earlier copy.
@@ -41,6 +44,10 @@ def fetch(
         Report progress, with what the server has and the archive lacks; a metrics file always has that.
     compress
         ``"zstd"``: compress logs that the server has closed; readers find them by the index as before.
+    store
+        The URL of a folder in an object store, into which closed logs are copied.
+    keep_local
+        How many of the stored logs stay in the directory; None for all.
 
     Raises
     ------
@@ -49,6 +56,10 @@ def fetch(
     """
     if compress not in (None, "zstd"):
         raise UsageError(f"compress must be zstd, not {compress!r}")
+    if store is not None and not is_url(store):
+        raise UsageError(f"the store must be a URL, such as s3://bucket/folder, not {store!r}")
+    if keep_local is not None and (store is None or keep_local < 0):
+        raise UsageError("keep_local requires a store, and a number from 0 on")
     addresses = Address.parse(url, defaults_file=defaults_file)
     Fetch(
         addresses,
@@ -61,5 +72,7 @@ def fetch(
         metrics_file=metrics_file,
         measures=measure or metrics_file is not None,
         compresses=compress is not None,
+        store=store,
+        keep_local=keep_local,
         report=report,
     ).run()

@@ -119,6 +119,11 @@ class Archive:
         return self.folder / f"{series_of(self._names[0])[1]}index"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The logs, oldest first; the last one is in use."""
+        return tuple(self._names)
+
+    @property
     def unsafe(self) -> bool:
         """Whether complete transactions have been written since the last `sync`."""
         return (self._rest != self.place or self._is_flag_unsafe) and bool(self._rest.name)
@@ -221,11 +226,6 @@ class Archive:
         if and_state or is_new:
             self.place = self._rest
             self._save()
-
-    def closed(self) -> list[Path]:
-        """The logs that are closed and not compressed, oldest first."""
-        paths = (self.folder / name for name in self._names[:-1])
-        return [path for path in paths if path.exists()]
 
     def remove_before(self, name: str) -> None:
         """Remove the logs before one of them; the index no longer lists them when they go.

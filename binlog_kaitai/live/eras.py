@@ -19,15 +19,14 @@ from pathlib import Path
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ConnectionLostError, ServerError, reading
-from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.state import Place, State, read_names, remove_logs
+from binlog_kaitai.live.state import Place, State, is_log, read_names, remove_logs
 from binlog_kaitai.live.tear import gtids_at_end
-from binlog_kaitai.sources import eras, source
+from binlog_kaitai.sources import eras, remote, source
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source
+from binlog_kaitai.sources.source import Source, log_name
 
 
 def newest(folder: Path) -> Path:
@@ -205,9 +204,11 @@ def later_logs(folder: str, keys: Keys | None = None) -> list[Source]:
 
 
 def _logs_of(folder: str, keys: Keys | None) -> Iterator[Source]:
-    state = State.load(Path(folder))
-    if state is None or not list(Path(folder).glob("*.index")):
-        return  # nothing of its first log is on disk
+    state = State.load(folder)
+    if state is None or not _has_logs(folder):
+        return
+    from binlog_kaitai.following.log_headers import read_log_header  # not when `fetch` starts
+
     repeated = GtidSet.parse(state.read_before)
     for one in source.resolve(folder, keys):
         if repeated and one.path is not None:
@@ -215,6 +216,13 @@ def _logs_of(folder: str, keys: Keys | None) -> Iterator[Source]:
             if header is not None and header.previous is not None and repeated in header.previous:
                 repeated = GtidSet()  # all of them are in logs before this one
         yield replace(one, repeated=repeated or None)
+
+
+def _has_logs(folder: str) -> bool:
+    """Whether something of an era's first log is on disk."""
+    if remote.is_url(folder):
+        return any(is_log(log_name(url.rpartition("/")[2].partition("?")[0])) for url in remote.find(folder))
+    return bool(list(Path(folder).glob("*.index")))
 
 
 def _executed(session: Session, read: GtidSet) -> GtidSet:

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import (
@@ -19,6 +20,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import pause_after
+from binlog_kaitai.live.closed import ClosedLogs
 from binlog_kaitai.live.eras import begin, choose, first_log, newest, read_so_far
 from binlog_kaitai.live.gap import check_received, explain_gap
 from binlog_kaitai.live.lag import Lag
@@ -31,9 +33,6 @@ from binlog_kaitai.live.starts import EARLIEST, first_log_of
 from binlog_kaitai.live.state import lock
 from binlog_kaitai.live.tear import check_continues, log_after, torn
 from binlog_kaitai.sources.source import MAGIC
-
-if TYPE_CHECKING:
-    from binlog_kaitai.live.packing import Packer
 
 #: Bytes written, and seconds, after which they are synced to disk.
 _SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
@@ -76,8 +75,8 @@ class Fetch:
         A file for Prometheus that says how things are, see `metrics`.
     measures
         Ask the server what it has, for metrics and for reports of progress, see `lag`.
-    compresses
-        Compress logs that the server has closed; see `packing`.
+    compresses, store, keep_local
+        Compress logs that the server has closed, and put them into an object store; see `ClosedLogs`.
     stop
         Set by another thread to end the run at the next whole event.
     on_tick
@@ -99,6 +98,8 @@ class Fetch:
         metrics_file: Path | None = None,
         measures: bool = False,
         compresses: bool = False,
+        store: str | None = None,
+        keep_local: int | None = None,
         stop: threading.Event | None = None,
         on_tick: Callable[[Archive], object] = lambda archive: None,
         report: Report = lambda what, facts: None,
@@ -107,11 +108,9 @@ class Fetch:
         self._on_tick = on_tick
         self._measures = measures
         self._lag: Lag | None = None
-        self._packer: Packer | None = None
-        if compresses:
-            from binlog_kaitai.live.packing import Packer
-
-            self._packer = Packer()
+        self._open_closed = partial(
+            ClosedLogs, folder, compresses=compresses, store=store, keep_local=keep_local, report=report
+        )
         self._metrics = Metrics(metrics_file)
         self._addresses = list(addresses)
         self._folder = folder
@@ -134,20 +133,22 @@ class Fetch:
         SourceError
             The archive cannot be written.
         """
-        is_done = False
         with ExitStack() as opened:
             self._opened = opened
             if (era := newest(self._folder)) != self._folder:
                 opened.callback(lock(self._folder))
             self._open(era)
+            self._closed = self._open_closed()
+            opened.callback(self._closed.close)
             try:
+                self._closed.add(self._archive)
                 self._run()
-                is_done = not self._stop.is_set()
+                if not self._stop.is_set():
+                    self._closed.finish(self._archive)
+                    self._show(is_connected=False, is_caught_up=True)
             finally:
                 with suppress(BinlogError):  # another one is on its way, maybe for the same reason
                     self._archive.cut()
-                if self._packer is not None:
-                    self._packer.close(is_patient=is_done)
 
     def _open(self, folder: Path) -> None:
         """Open an era of the archive, to be continued; those before it stay locked."""
@@ -156,13 +157,6 @@ class Fetch:
         if self._measures:
             self._lag = Lag(self._archive, lambda: self._session(self._address))
             self._opened.callback(self._lag.close)
-        for path in self._archive.closed() if self._packer is not None else ():
-            self._compress(path)
-
-    def _compress(self, path: Path) -> None:
-        if self._packer is not None:
-            self._packer.add(path)
-            self._packer.check()
 
     def _run(self) -> None:
         failures = damages = 0
@@ -184,6 +178,7 @@ class Fetch:
                     raise
                 pause = pause_after(failures)
                 self._metrics.values["reconnects_total"] += 1
+                self._closed.tend(self._archive)
                 self._show(is_connected=False, is_caught_up=False)
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
                 self._stop.wait(pause)
@@ -208,6 +203,7 @@ class Fetch:
         written = self._archive.written
         self._open(era)
         self._archive.written = written
+        self._closed.add(self._archive)
 
     def _fetch_from(self, address: Address) -> bool:
         """Fetch over one connection; False if another one has to continue, after a torn log."""
@@ -271,10 +267,9 @@ class Fetch:
                 case State.NEXT_LOG:
                     self._archive.finish()
                     self._report("log complete", self._facts())
-                    complete = self._archive.folder / stream.log_name
                     stream.begin_next()
                     self._enter(stream)
-                    self._compress(complete)
+                    self._closed.add(self._archive)
                 case State.ENDED:
                     if self._follows:
                         raise ConnectionLostError("the server ended the stream")
@@ -307,7 +302,7 @@ class Fetch:
         archive.finish()
         self._report("torn", {"log": name, "position": position, "next": following})
         archive.begin(following)
-        self._compress(archive.folder / name)
+        self._closed.add(archive)
         self._is_from_start = False
 
     def _enter(self, stream: EventStream) -> None:
@@ -354,7 +349,7 @@ class Fetch:
             if self._is_due():
                 self._sync()
                 self._show(is_caught_up=True)
-            self._on_tick(self._archive)
+            self._tick()
             patience = _SYNC_SECONDS
             if self._archive.unsafe:
                 patience = max(0.0, self._synced_at + _SYNC_SECONDS - time.monotonic())
@@ -367,13 +362,18 @@ class Fetch:
     def _sync(self) -> None:
         self._archive.sync()
         self._synced_at, self._synced_bytes = time.monotonic(), self._archive.written
+        self._tick()
+
+    def _tick(self) -> None:
         self._on_tick(self._archive)
+        self._closed.tend(self._archive)
 
     def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
         """Update the metrics."""
         values, place = self._metrics.values, self._archive.place
         values["caught_up"] = is_caught_up
         values["bytes_total"] = self._archive.written
+        values.update(self._closed.values)
         if is_connected is not None:
             values["connected"] = is_connected
         if values["connected"]:

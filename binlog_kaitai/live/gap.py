@@ -9,9 +9,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.grammar import POSITION_MASK, Header
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import FramingError, reading
-from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.session import Session
@@ -72,13 +70,13 @@ def gtids_of(archive: Archive) -> GtidSet:
     found = GtidSet()
     if archive.place is None or not archive.place.position:
         return found
+    from binlog_kaitai.following.log_headers import read_log_header  # not when `fetch` starts
+
     path = str(archive.folder / archive.place.name)
     head = read_log_header(path)
     if head is not None and head.previous is not None:
         found.update(head.previous)
     with reading(path), open(path, "rb") as stream:
         for block in BlockReader.of_file(stream, path, prefetches=False):
-            for kind in block.counts:
-                if kind in GTID_TYPES:
-                    add_gtids(found, block, kind)
+            add_gtids(found, block)
     return found

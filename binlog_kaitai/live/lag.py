@@ -14,7 +14,6 @@ from contextlib import suppress
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.gap import gtids_of
@@ -51,9 +50,7 @@ class Lag:
 
     def take(self, block: Block) -> None:
         """Add the transactions of a block that the archive has got."""
-        for kind in block.counts:
-            if kind in GTID_TYPES:
-                add_gtids(self._gtids, block, kind)
+        add_gtids(self._gtids, block)
 
     def update(self) -> bool:
         """Ask the server, unless it was asked a moment ago; whether it has answered."""

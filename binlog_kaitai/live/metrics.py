@@ -24,6 +24,8 @@ _METRICS = {
     "lag_seconds": ("gauge", "Age of the newest event; 0 when caught up."),
     "bytes_behind": ("gauge", "Bytes of logs that the server has and the archive lacks."),
     "gtids_behind": ("gauge", "Transactions with GTIDs that the server has and the archive lacks."),
+    "unstored_logs": ("gauge", "Closed logs that are not in the object store yet."),
+    "store_failures_total": ("counter", "Failed attempts to put a log into the object store."),
     "last_contact_timestamp_seconds": (
         "gauge",
         "When the server last sent something, in seconds since 1970.",

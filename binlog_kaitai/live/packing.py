@@ -38,9 +38,10 @@ class Packer:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="binlog-kaitai compress")
         self._jobs: list[Future[None]] = []
 
-    def add(self, path: Path) -> None:
-        """Compress a log to which nothing will be added any more."""
+    def add(self, path: Path) -> Future[None]:
+        """Compress a log to which nothing will be added any more; returns what is done then."""
         self._jobs.append(self._pool.submit(compress, path, self._stop))
+        return self._jobs[-1]
 
     def check(self) -> None:
         """Raise what went wrong in the background.

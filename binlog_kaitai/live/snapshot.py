@@ -14,96 +14,42 @@ is complete is described by `snapshot.json`, and is never taken again.
 
 from __future__ import annotations
 
-import json
 import queue
-import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import plain_value
-from binlog_kaitai.columns.rows.sequences import sequences
-from binlog_kaitai.columns.views.change_meta import named, zeros
-from binlog_kaitai.columns.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ServerError
-from binlog_kaitai.lake import TIMES
-from binlog_kaitai.lake.types import Dialect, with_names
-from binlog_kaitai.lake.write import Files
+from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.snapshot_files import Snapshot, SnapshotFiles, completed
+from binlog_kaitai.live.snapshot_rules import SnapshotRules
 from binlog_kaitai.live.snapshot_values import quoted, schema_of, value_of_text
 from binlog_kaitai.live.source import anyone
 from binlog_kaitai.live.table_ranges import Range, Table, ranges
-from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.schema import Column, Schema
 
-RECORD = "snapshot.json"
-
-#: The change type of the rows of a snapshot.
-SNAPSHOT = "snapshot"
-
 #: Databases of the server itself.
-_SYSTEM = "'mysql', 'information_schema', 'performance_schema', 'sys'"
+SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
 
 #: Maximum number of rows in a batch, and of bytes, except for a single row.
-_BATCH_ROWS, _BATCH_BYTES = 8192, 16 << 20
+BATCH_ROWS, BATCH_BYTES = 8192, 16 << 20
 
 #: Seconds to wait for the lock, while which other sessions may have to wait, too.
 _LOCK_SECONDS = 30
 
 #: Half the seconds that a server may take to return the next row.
 _PATIENCE = 1800.0
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A complete snapshot.
-
-    Attributes
-    ----------
-    log, position
-        Where the log continues it.
-    files : dict of str to int
-        Paths relative to the folder, with row counts.
-    keys : dict of str to list of str
-        The primary keys of the tables that have rows.
-    ddl : str
-        The definitions of the tables.
-    """
-
-    log: str
-    position: int
-    ddl: str
-    files: dict[str, int] = field(default_factory=dict)
-    keys: dict[str, list[str]] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, folder: Path) -> Snapshot | None:
-        """The snapshot in a folder; None if it is not complete."""
-        path = folder / RECORD
-        return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
-
-    def piece(self, folder: Path) -> dict[str, Any]:
-        """The snapshot as a piece of a lake's batch, see `Lake.commit`."""
-        return {
-            "staging": str(folder),
-            "files": dict(self.files),
-            "keys": self.keys,
-            "incomplete": {},
-            "table_effects": [],
-            "source": {"file": self.log, "start": self.position, "end": self.position},
-        }
 
 
 def take_snapshot(
@@ -114,6 +60,7 @@ def take_snapshot(
     dialect: Dialect,
     zero_dates: str = "null",
     readers: int = 2,
+    rules: Rules = NO_RULES,
 ) -> Snapshot:
     """Write the contents of a server's tables to a folder, or return the complete snapshot there.
 
@@ -123,26 +70,25 @@ def take_snapshot(
         Only these; all if empty.
     readers
         The number of connections that read.
+    rules
+        What is left out, masked and renamed, before anything is written.
 
     Raises
     ------
+    UsageError
+        The rules do not fit a table, or the complete snapshot was taken with other ones.
     ServerError
         The server refuses, or a table was altered in the meantime. Nothing in the folder counts.
     """
-    known = Snapshot.load(folder)
-    if known is not None:
-        return known
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    address = Address.parse(url)[0]
-    try:
-        found = _Taking(address, folder, tables, dialect, zero_dates, readers).run()
-    except ServerError as error:
-        raise error.at(file=address.name, position=None) from error.__cause__
-    for path in (folder, *folder.rglob("*")):
-        sync(path)
-    replace_file(folder / RECORD, json.dumps(asdict(found), indent=1) + "\n")
-    return found
+
+    def take() -> Snapshot:
+        address = Address.parse(url)[0]
+        try:
+            return _Taking(address, folder, tables, dialect, zero_dates, readers, rules).run()
+        except ServerError as error:
+            raise error.at(file=address.name, position=None) from error.__cause__
+
+    return completed(folder, rules, take)
 
 
 class _Taking:
@@ -156,19 +102,16 @@ class _Taking:
         dialect: Dialect,
         zero_dates: str,
         readers: int,
+        rules: Rules,
     ) -> None:
         self._address = address
         self._wanted = tables
-        self._dialect = dialect
         self._zero_dates = zero_dates
         self._readers = readers
-        self._files = Files(folder, dialect)
-        self._counts: dict[tuple[str, str], int] = {}
-        self._keys: dict[str, list[str]] = {}
+        self._rules = SnapshotRules(rules)
+        self._files = SnapshotFiles(folder, dialect, self._rules)
         self._stop = threading.Event()
         self._error: BaseException | None = None
-        self._log, self._position, self._server_id = "", 0, 0
-        self._time = datetime.now(UTC)
 
     def run(self) -> Snapshot:
         try:
@@ -179,7 +122,7 @@ class _Taking:
                 self._read_in_parallel(reading, parts)
         finally:
             self._files.close()
-        return Snapshot(self._log, self._position, ddl, self._files.rows, self._keys)
+        return self._files.snapshot(ddl)
 
     def _session(self) -> Session:
         session = Session(self._address, anyone(), heartbeat=_PATIENCE)
@@ -195,17 +138,17 @@ class _Taking:
         locking.ask("FLUSH TABLES WITH READ LOCK", "a snapshot (RELOAD)")
         try:
             self._check_prepared(locking)
-            self._log, self._position = locking.newest_position()
-            self._server_id = locking.server.server_id
+            self._files.log, self._files.position = locking.newest_position()
+            self._files.server_id = locking.server.server_id
             ((moment,),) = locking.ask("SELECT UTC_TIMESTAMP(6)")
-            self._time = moment.replace(tzinfo=UTC)
+            self._files.time = moment.replace(tzinfo=UTC)
             for session in reading:
                 session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
             tables, ddl = self._tables(locking)
             for one in tables:
                 if not one.is_transactional:
-                    for batch in self._batches(locking, Range(one.schema)):
-                        self._write(one.schema, batch)
+                    for batch in self._batches(locking, Range(one.schema, withheld=one.withheld)):
+                        self._files.write(one.schema, batch)
         finally:
             locking.run("UNLOCK TABLES")
         return ddl, [part for one in tables if one.is_transactional for part in ranges(reading[0], one)]
@@ -222,7 +165,7 @@ class _Taking:
         listed = session.ask(
             "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
             "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
-            f"AND table_schema NOT IN ({_SYSTEM}) ORDER BY 1, 2"
+            f"AND table_schema NOT IN {SYSTEM} ORDER BY 1, 2"
         )
         chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
         statements = []
@@ -240,7 +183,8 @@ class _Taking:
             if known is None:
                 raise ServerError(f"the definition of {schema_name}.{name} cannot be read")
             schema = schema_of(known, is_mariadb=session.server.is_mariadb)
-            found.append(Table(schema, engines.get(engine) == "YES", int(rows or 0)))
+            withheld = self._rules.withheld(schema)
+            found.append(Table(schema, engines.get(engine) == "YES", int(rows or 0), withheld))
         return found, ddl
 
     # -- after it
@@ -275,7 +219,7 @@ class _Taking:
                 left -= 1
             elif self._error is None:
                 try:
-                    self._write(*item)
+                    self._files.write(*item)
                 except BaseException as error:
                     self._fail(error, sessions)
         if self._error is not None:
@@ -305,46 +249,8 @@ class _Taking:
             ]
             return pa.array(found, kind)
         except (BinlogError, ValueError, TypeError, ArithmeticError) as error:
-            raise ServerError(f"{schema.full_name}, column {column.name}: {error}") from error
-
-    def _write(self, schema: Schema, arrays: list[Any]) -> None:
-        key = schema.schema_name, schema.table_name
-        first, count = self._counts.get(key, 0), len(arrays[0])
-        self._counts[key] = first + count
-        folder, taken = folder_name(key), self._dialect.taken
-        own = own_columns(schema)
-        self._keys[folder] = [untaken_name(name, taken) for name, one in own.items() if one.is_primary_key]
-        meta = self._meta(first, count)
-        columns = [*meta.values(), *(arrays[one.index] for one in own.values())]
-        fields = [*META_FIELDS, *(pa.field(name, arrays[one.index].type) for name, one in own.items())]
-        batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
-        names = {one: untaken_name(one, taken) for one in batch.schema.names}
-        self._files.write(f"changes/{folder}", with_names(batch, names), TIMES["changes"])
-
-    def _meta(self, first: int, count: int) -> dict[str, Any]:
-        """The columns before those of the table: the rows come at the position, before all of the log."""
-
-        def repeated(text: str | None) -> Any:
-            return named(zeros(count) - (text is None), pa.array([text or ""], pa.string()))
-
-        numbers = np.arange(first, first + count, dtype=np.int64)
-        place = np.array([self._position], dtype=np.int64)
-        limits = np.array([0, count], dtype=np.int64)
-        sequence = sequences(
-            np.zeros(1, np.int64), self._log, place, limits, numbers, np.ones(count, np.bool_)
-        )
-        by_name: dict[str, Callable[[pa.DataType], Any]] = {
-            CHANGE_TYPE: lambda kind: repeated(SNAPSHOT),
-            "_commit_timestamp": lambda kind: pa.array([self._time] * count, kind),
-            "_file": lambda kind: repeated(self._log),
-            "_position": lambda kind: pa.array(np.full(count, self._position), kind),
-            "_row": lambda kind: pa.array(numbers, kind),
-            "_gtid": lambda kind: repeated(None),
-            "_server_id": lambda kind: pa.array(np.full(count, self._server_id), kind),
-            "_timestamp": lambda kind: pa.array([self._time] * count, kind),
-            "_sequence": lambda kind: sequence,
-        }
-        return {one.name: by_name[one.name](one.type) for one in META_FIELDS}
+            refused = self._rules.error(schema, column, error)
+            raise refused from refused.__cause__
 
 
 def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
@@ -354,7 +260,7 @@ def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...
     for row in rows:
         found.append(row)
         size += sum(len(value) for value in row if value is not None)
-        if len(found) == _BATCH_ROWS or size >= _BATCH_BYTES:
+        if len(found) == BATCH_ROWS or size >= BATCH_BYTES:
             yield found
             found, size = [], 0
     if found:

@@ -34,14 +34,14 @@ from binlog_kaitai.live.fetching import TRIES, Fetch
 from binlog_kaitai.live.session import Server, Session
 from binlog_kaitai.live.source import anyone, open_log
 from binlog_kaitai.live.starts import EARLIEST, LATEST
-from binlog_kaitai.live.state import InUseError, Place, State, is_log, refuse_strangers
+from binlog_kaitai.live.state import SPOOL, InUseError, Place, State, is_log, refuse_strangers, refuse_trimmed
 from binlog_kaitai.live.tear import PASSED
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.locks import locked
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
-_KIND, _READERS, _LOCK = "spool.json", "readers", ".lock"
+_READERS, _LOCK = "readers", ".lock"
 
 #: A reader that has not been seen for so long, in seconds, no longer holds logs back.
 READER_LIFETIME = 7 * 86400
@@ -108,8 +108,9 @@ class Spool:
             if State.load(folder) is None:
                 refuse_strangers(folder)
                 (folder / _READERS).mkdir(exist_ok=True)
-                replace_file(folder / _KIND, '{"version": 1}\n')
-            self._is_trimmed = (folder / _KIND).exists()
+                replace_file(folder / SPOOL, '{"version": 1}\n')
+            self._is_trimmed = (folder / SPOOL).exists()
+        refuse_trimmed(folder)
 
     # -- content
 
@@ -261,8 +262,7 @@ class Spool:
                 self._fetch(follows=False)
                 return
             except InUseError:
-                if goal is None:
-                    goal = self._goal()
+                goal = goal or self._goal()
             if self.reaches(*goal):
                 return
             time.sleep(_WATCH_SECONDS)

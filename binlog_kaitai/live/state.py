@@ -1,25 +1,31 @@
-"""The files of an archive besides its logs: state and index, each replaced as a whole; starts of its logs."""
+"""The files of an archive besides its logs: state, index and record of a store, each replaced as a whole."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import SourceError, UsageError, reading, writing_to
 from binlog_kaitai.live.session import Replica, Server
+from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.disk import replace_file
+from binlog_kaitai.sources.locks import try_lock_open
 from binlog_kaitai.sources.source import log_name
 
 STATE = "fetch.json"
+
+#: What a directory has if its logs are in an object store, and if it is a spool.
+STORE, SPOOL = "store.json", "spool.json"
+
 _VERSION = 1
 
 
@@ -34,11 +40,12 @@ def take_lock(number: int, folder: Path) -> None:
     ------
     InUseError
         Another process has locked it.
+    SourceError
+        The file system cannot lock it.
     """
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise InUseError("another fetch is writing to this directory", file=str(folder)) from error
+    with writing_to(str(folder)):
+        if not try_lock_open(number):
+            raise InUseError("another fetch is writing to this directory", file=str(folder))
 
 
 def lock(folder: Path) -> Callable[[], None]:
@@ -89,21 +96,19 @@ class State:
     read_before: str = ""
 
     @classmethod
-    def load(cls, folder: Path) -> State | None:
-        """The state of an archive; None if there is none.
+    def load(cls, folder: Path | str) -> State | None:
+        """The state of an archive, whose directory may be a URL; None if there is none.
 
         Raises
         ------
         SourceError
             The file cannot be read.
         """
-        path = folder / STATE
-        if not path.exists():
+        path = eras.joined(str(folder), STATE)
+        if (content := _content(path)) is None:
             return None
-        with reading(str(path)):
-            text = path.read_text(encoding="utf-8", errors="replace")
         try:
-            found = json.loads(text)
+            found = json.loads(content)
             if found["version"] != _VERSION:
                 raise ValueError(f"version {found['version']}")
             return cls(
@@ -113,10 +118,14 @@ class State:
                 str(GtidSet.parse(found.get("read_before", ""))),
             )
         except (ValueError, KeyError, TypeError, UsageError) as error:
-            raise SourceError(f"not the state of an archive: {error}", file=str(path)) from error
+            raise SourceError(f"not the state of an archive: {error}", file=path) from error
 
     def save(self, folder: Path) -> None:
         """Write the state to disk."""
+        replace_file(folder / STATE, self.text())
+
+    def text(self) -> str:
+        """The content of the file."""
         found: dict[str, Any] = {
             "version": _VERSION,
             "server": asdict(self.server) if self.server else None,
@@ -125,7 +134,58 @@ class State:
         }
         if self.read_before:
             found["read_before"] = self.read_before
-        replace_file(folder / STATE, json.dumps(found, indent=1) + "\n")
+        return json.dumps(found, indent=1) + "\n"
+
+
+@dataclass(frozen=True)
+class StoreRecord:
+    """The content of `store.json`.
+
+    Attributes
+    ----------
+    url : str
+        The store, without credentials and options.
+    last : str
+        The newest log that is in it, such as `era-1/binlog.000017`; older ones are, too. ``""`` if none is.
+    keep_local : int or None
+        How many of the logs in the store stay in the directory; None for all.
+    """
+
+    url: str
+    last: str = ""
+    keep_local: int | None = None
+
+    @classmethod
+    def load(cls, folder: Path) -> StoreRecord | None:
+        """The record of an archive; None if its logs are not stored.
+
+        Raises
+        ------
+        SourceError
+            The file cannot be read.
+        """
+        path = folder / STORE
+        if not path.exists():
+            return None
+        with reading(str(path)):
+            try:
+                return cls(**json.loads(path.read_bytes()))
+            except (ValueError, TypeError) as error:
+                raise SourceError(f"not the record of a store: {error}") from error
+
+    def save(self, folder: Path) -> None:
+        """Write the record to disk."""
+        replace_file(folder / STORE, json.dumps(asdict(self), indent=1) + "\n")
+
+
+def _content(path: str) -> bytes | None:
+    """The content of a file; None if it does not exist."""
+    name, opened = path, cast(Callable[[], BinaryIO], partial(open, path, "rb"))
+    if remote.is_url(path):
+        name, opened = remote.without_options(path), partial(remote.open_url, path)
+    with reading(name), suppress(FileNotFoundError), opened() as file:
+        return file.read()
+    return None
 
 
 def refuse_strangers(folder: Path) -> None:
@@ -141,6 +201,20 @@ def refuse_strangers(folder: Path) -> None:
     if logs:
         reason = f"has {logs[0]} in it, and no {STATE}: fetch did not make it; choose another directory"
         raise SourceError(reason, file=str(folder))
+
+
+def refuse_trimmed(folder: Path) -> None:
+    """Reject an archive from which `fetch` removes logs that queries may need.
+
+    Raises
+    ------
+    UsageError
+        It does.
+    """
+    record = StoreRecord.load(folder)
+    if record is not None and record.keep_local is not None:
+        reason = "fetch removes logs from this archive (--keep-local); give the query a spool of its own"
+        raise UsageError(reason, file=str(folder))
 
 
 def read_names(folder: Path) -> list[str]:

@@ -21,10 +21,13 @@ class Range:
 
     schema: Schema
     condition: str = ""
+    withheld: frozenset[str] = frozenset()  # columns that the server does not send
 
     @property
     def query(self) -> str:
-        columns = ", ".join(map(selected, self.schema.columns))
+        columns = ", ".join(
+            "NULL" if one.name in self.withheld else selected(one) for one in self.schema.columns
+        )
         table = quoted(self.schema.schema_name, self.schema.table_name)
         return f"SELECT {columns} FROM {table}{self.condition}"
 
@@ -36,6 +39,7 @@ class Table:
     schema: Schema
     is_transactional: bool
     rows: int
+    withheld: frozenset[str] = frozenset()
 
 
 def ranges(session: Session, table: Table) -> Iterator[Range]:
@@ -43,7 +47,7 @@ def ranges(session: Session, table: Table) -> Iterator[Range]:
     schema, key = table.schema, [table.schema.columns[at] for at in table.schema.primary_key]
     parts = table.rows // _RANGE_ROWS
     if parts < 2 or len(key) != 1 or key[0].type not in INTEGER_TYPES:
-        yield Range(schema)
+        yield Range(schema, withheld=table.withheld)
         return
     name = quoted(key[0].name)
     query = f"SELECT MIN({name}), MAX({name}) FROM {quoted(schema.schema_name, schema.table_name)}"
@@ -53,4 +57,4 @@ def ranges(session: Session, table: Table) -> Iterator[Range]:
     bounds = [least + (most + 1 - least) * at // parts for at in range(parts + 1)]
     for begin, end in pairwise(bounds):
         if begin < end:
-            yield Range(schema, f" WHERE {name} >= {begin} AND {name} < {end}")
+            yield Range(schema, f" WHERE {name} >= {begin} AND {name} < {end}", table.withheld)

@@ -21,7 +21,6 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError
-from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.causes import TORN, with_cause
 from binlog_kaitai.live.session import Session
@@ -74,6 +73,8 @@ def check_continues(log: BinaryIO, following: BinaryIO, name: str) -> None:
     ServerError
         The next log does not continue the torn one, or has no GTIDs that show it.
     """
+    from binlog_kaitai.following.log_headers import header_of  # not when `fetch` starts
+
     mine = gtids_at_end(log)
     header = header_of(following, name)
     theirs = None if header is None else header.previous
@@ -97,9 +98,7 @@ def gtids_at_end(log: BinaryIO) -> GtidSet:
         for kind in PREVIOUS_TYPES:
             for row in block.rows_of(kind).tolist():
                 found.update(previous_gtids(block.event(row)))
-        for kind in GTID_TYPES:
-            if kind in kinds:
-                add_gtids(found, block, kind)
+        add_gtids(found, block)
         rows = [int(block.rows_of(kind)[-1]) for kind in GTID_TYPES if kind in kinds]
         last = block.event(max(rows)).stated_gtid if rows else last
         is_complete = len(block) in points.of(block)

@@ -17,7 +17,7 @@ from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
 BUFFER = 4 << 20
 
 #: With fewer bytes received, wait this long for more, in seconds.
-_SMALL_BURST, _PATIENCE = 1 << 20, 0.002
+_SMALL_BURST, _PATIENCE = 3 << 20, 0.002
 
 
 class Wire:
@@ -118,18 +118,32 @@ class Wire:
             self.buffer[:have] = self.buffer[self.at : self.end].copy()
             self.at, self.end = 0, have
         self.end += self.receive_into(self.view[self.end :])
-        # TLS returns 16 KiB at a time, and each further step costs more than that is worth.
+        # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
         with suppress(ConnectionLostError):  # received bytes take precedence
             while self._has_room() and self.is_ready(self._patience):
-                self.end += self.receive_into(self.view[self.end :])
+                self._receive_available()
 
     def _has_room(self) -> bool:
         return self.end - self.at < _SMALL_BURST and self.end < len(self.buffer)
+
+    def _receive_available(self) -> None:
+        """Receive what is there, without asking before each of TLS's 16 KiB whether more is."""
+        timeout = self._socket.gettimeout()
+        self._socket.settimeout(0)
+        try:
+            while self._has_room():
+                self.end += self.receive_into(self.view[self.end :])
+        except (BlockingIOError, ssl.SSLWantReadError):
+            pass
+        finally:
+            self._socket.settimeout(timeout)
 
     def receive_into(self, view: memoryview) -> int:
         """Receive bytes from the socket directly into a buffer."""
         try:
             count = int(self._socket.recv_into(view))
+        except (BlockingIOError, ssl.SSLWantReadError):  # only while nothing is to be waited for
+            raise
         except OSError as error:  # includes timeouts
             reason = f"the connection broke: {error.strerror or error}"
             raise ConnectionLostError(reason) from error

@@ -46,7 +46,8 @@ def table_columns(options: ReadOptions) -> pa.Schema:
         They cannot be found without reading more; the message says what to do.
     """
     tables = _tables(options)
-    columns = masked_schema(tables, merged_schema(tables, options.zero_dates), options.masks)
+    schemas = [one.schema for one in tables]
+    columns = masked_schema(schemas, merged_schema(tables, options.zero_dates), options.masks)
     return columns.append(ABSENT_FIELD) if options.lists_absent else columns
 
 

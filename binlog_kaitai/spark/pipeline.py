@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from binlog_kaitai.lake.write import Written
-    from binlog_kaitai.live.snapshot import Snapshot
+    from binlog_kaitai.live.snapshot_files import Snapshot
 
 _FORMAT = "binlog_lake"
 
@@ -63,6 +63,8 @@ class Job:
         logs.
     rules : Rules
         What the lake leaves out, masks and renames.
+    dump : str or None
+        A new lake begins with the rows of this dump.
     """
 
     following: Following
@@ -73,6 +75,7 @@ class Job:
     format: str = "parquet"
     snapshot_readers: int = 0
     rules: Rules = NO_RULES
+    dump: str | None = None
 
     def as_json(self) -> str:
         return json.dumps({**asdict(self), "rules": self.rules.as_dict()})
@@ -267,22 +270,40 @@ class Pipeline:
         """
         from binlog_kaitai.core.table_set import TableSet
         from binlog_kaitai.lake.types import DIALECTS
-        from binlog_kaitai.live.snapshot import Snapshot, take_snapshot
+        from binlog_kaitai.live.snapshot import take_snapshot
+        from binlog_kaitai.live.snapshot_files import Snapshot
 
         job, folder = self.job, self.lake.snapshot
         found = Snapshot.load(folder)
-        if found is not None or not job.snapshot_readers:
+        if found is not None and self.lake.newest() is None:
+            found.check_rules(job.rules)
+        if found is not None or not (job.snapshot_readers or job.dump):
             return found
         if self.lake.newest() is not None or any((self.lake.checkpoint / "offsets").glob("[0-9]*")):
             raise UsageError(f"{job.folder} was begun without a snapshot; use another directory")
+        tables, dialect = TableSet.of(job.tables), DIALECTS[job.format]
+        if job.dump is not None:
+            from binlog_kaitai.dumps import snapshot_of_dump
+            from binlog_kaitai.spark.spooling import log_header
+
+            return snapshot_of_dump(
+                Path(job.dump),
+                folder,
+                tables=tables,
+                dialect=dialect,
+                zero_dates=job.zero_dates,
+                rules=job.rules,
+                header_of=lambda log: log_header(job.following, log),
+            )
         assert job.following.server is not None
         return take_snapshot(
             job.following.server,
             folder,
-            tables=TableSet.of(job.tables),
-            dialect=DIALECTS[job.format],
+            tables=tables,
+            dialect=dialect,
             zero_dates=job.zero_dates,
             readers=job.snapshot_readers,
+            rules=job.rules,
         )
 
     def close(self) -> None:

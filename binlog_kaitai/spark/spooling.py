@@ -6,12 +6,19 @@ offset contains the name under which the spool knows the query.
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from binlog_kaitai.errors import SourceError
+from binlog_kaitai.following import Follower
+from binlog_kaitai.following.log_headers import LogHeader, header_of, read_log_header
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.source import open_log
 from binlog_kaitai.live.spool import Spool, Start
+from binlog_kaitai.sources.source import log_name
 from binlog_kaitai.spark.stream import READER, Following
 
 
@@ -100,6 +107,24 @@ class QuerySpool:
     def _begun(self) -> Spool:
         assert self._spool is not None
         return self._spool
+
+
+def log_header(following: Following, log: str) -> LogHeader | None:
+    """The start of a log that is to be followed, by its name.
+
+    Raises
+    ------
+    ServerError, SourceError
+        The server or the paths do not have it.
+    """
+    if following.server is not None:
+        address = Address.parse(following.server)[0]
+        with open_log(address, log) as stream:
+            return header_of(stream, address.name + log)
+    for path in Follower(following.paths).logs():
+        if log_name(os.path.basename(path)) == log:
+            return read_log_header(path)
+    raise SourceError(f"the dump continues in {log}, which is not among the logs")
 
 
 def logs_here(following: Following) -> tuple[str, ...]:

@@ -45,6 +45,23 @@ def test_urls_are_no_targets(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--snapshot"], "--snapshot and --snapshot-from cannot be used together"),
+        (["--start", "latest"], "--snapshot-from determines where the lake starts; omit --start"),
+        (["--view", "events"], "--snapshot-from requires the changes view"),
+        (["--ddl", __file__], "--snapshot-from provides the definitions of the tables; omit --ddl"),
+        (["--dry-run"], "--dry-run reads logs, not a dump"),
+    ],
+)
+def test_options_that_contradict_a_dump(run: Run, options: list[str], words: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    done = run("pipeline", "--to", tmp_path / "lake", "--snapshot-from", __file__, *options, _LOG)
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "lake").exists()
+
+
 @pytest.mark.parametrize("scheme", ["s3", "gs", "abfss"])
 def test_a_lake_on_an_object_store_is_refused(
     run: Run, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

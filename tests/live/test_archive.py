@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import random
@@ -14,6 +15,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
 from binlog_kaitai.live import fetching
+from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.state import InUseError
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, Source
 from tests.live.test_packets import FLAGS_AT, not_in_use
@@ -231,13 +234,25 @@ def test_directories_that_are_no_archive(source: Source, tmp_path: Path, change:
 
 
 def test_one_at_a_time(source: Source, tmp_path: Path) -> None:
-    from binlog_kaitai.live.archive import Archive
-
     archive = Archive(tmp_path / "a")
     with pytest.raises(SourceError, match="another fetch"):
         FakeFetch(source, tmp_path / "a").run()
     archive.close()
     FakeFetch(source, tmp_path / "a").run()
+
+
+def test_a_file_system_without_locks_is_not_another_fetch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spool would wait for the other one to end."""
+
+    def fail(number: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    with pytest.raises(SourceError, match="No locks available") as caught:
+        Archive(tmp_path / "a")
+    assert not isinstance(caught.value, InUseError)
 
 
 def test_past_4_gib_the_log_comes_again_and_is_compared(

@@ -59,10 +59,10 @@ class Topology:
     def __init__(self, **servers: Session | None) -> None:
         self.servers = {f"mysql://{name}/": server for name, server in servers.items()}
 
-    def fetch(self, folder: Path, *names: str) -> list[str]:
+    def fetch(self, folder: Path, *names: str, **options: Any) -> list[str]:
         reports: list[str] = []
         addresses: Any = [type("Place", (), {"name": name})() for name in names]
-        fetch = fetching.Fetch(addresses, folder, report=lambda what, facts: reports.append(what))
+        fetch = fetching.Fetch(addresses, folder, report=lambda what, _: reports.append(what), **options)
         fetch._session = self._session  # type: ignore[method-assign]
         fetch.run()
         return reports

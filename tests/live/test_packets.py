@@ -14,6 +14,7 @@ from binlog_kaitai.core.framing import Framer
 from binlog_kaitai.core.grammar import EventType, header_offset, masks
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, FramingError, ServerError
 from binlog_kaitai.live.packets import EventStream, State, checked_name
+from binlog_kaitai.live.wire import Wire
 from tests.corpus_files import Case, case, special_cases
 from tests.live.fake_source import END_OF_STREAM, TORN, Source, raw_stream, rotate, stream_of, wire
 
@@ -137,3 +138,23 @@ def test_names_that_would_lead_elsewhere(name: str) -> None:
     if name:
         with pytest.raises(BinlogError):
             raw_stream(wire([b"\0" + rotate(name, 4, is_checksummed=True)])).begin()
+
+
+def test_a_burst_is_received_without_waiting_and_the_timeout_stays() -> None:
+    ours, theirs = socket.socketpair()
+    ours.settimeout(20)
+    wire = Wire(ours, 20)
+    theirs.sendall(b"first")
+    wire.receive()
+    theirs.sendall(b"second")
+    wire.receive()
+    assert bytes(wire.view[: wire.end]) == b"firstsecond"
+    assert ours.gettimeout() == 20
+    theirs.sendall(b"last")
+    theirs.close()
+    wire.receive()  # what came before the end of the connection counts
+    assert bytes(wire.view[: wire.end]) == b"firstsecondlast"
+    with pytest.raises(ConnectionLostError):
+        wire.receive()
+    assert ours.gettimeout() == 20
+    ours.close()

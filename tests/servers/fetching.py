@@ -163,6 +163,7 @@ class Proxy:
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._left: int | None = None  # bytes to the client before the connections break
         self.is_stalled = False
+        self._until_stall: int | None = None  # bytes to the server
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
@@ -179,6 +180,13 @@ class Proxy:
     def cut_after(self, count: int) -> None:
         """Break the connections when so many more bytes have gone to the client."""
         self._left = count
+
+    def stall_after(self, count: int) -> None:
+        """Pass nothing on once so many more bytes have come from clients."""
+        self._until_stall = count
+
+    def go_on(self) -> None:
+        self._until_stall, self.is_stalled = None, False
 
     def close(self) -> None:
         self._listener.close()
@@ -203,6 +211,9 @@ class Proxy:
     def _pump(self, source: socket.socket, target: socket.socket, is_to_client: bool) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
+                if not is_to_client and self._until_stall is not None:
+                    self._until_stall -= len(data)
+                    self.is_stalled = self._until_stall < 0
                 while self.is_stalled:
                     time.sleep(0.05)
                 if is_to_client and self._left is not None:

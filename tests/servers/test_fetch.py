@@ -12,12 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from pyarrow import fs
 
 import binlog_kaitai as bk
 from binlog_kaitai.live import fetch as bk_fetch
 from binlog_kaitai.live import fetching, requests
 from binlog_kaitai.sources.source import Source
 from tests.live.test_packets import not_in_use
+from tests.object_store import serving
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import (
     Proxy,
@@ -94,12 +96,15 @@ def test_kills_and_lost_connections(name: str, start_server: StartServer, tmp_pa
         writing.stop()
         wait_for(lambda: archived(archive, server), archive.with_suffix(".log").read_text()[-3000:])
         assert kill(fetching, signal.SIGTERM) == 0
+        # A server may log the rollback of a closed connection late.
+        assert run_fetch(proxy.port, archive).returncode == 0
     finally:
         writing.stop()
         kill(fetching)
         proxy.close()
     assert writing.count > 500
-    assert differences(archive, server) == []
+    # MariaDB clears the in-use flag after it has begun the next log; killed in between, it never does.
+    assert differences(archive, server, but_in_use=name.startswith("mariadb")) == []
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
@@ -324,6 +329,42 @@ def test_a_position_that_only_gtids_identify(
             run_workload(server, seed, 10)
             bk_fetch(f"mysql://root:@127.0.0.1:{server.port}/", archive)
             assert differences(archive, server) == []
+
+
+def test_killed_while_a_log_is_stored(
+    start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object is there as a whole or not at all, and the next run stores the rest."""
+    server, archive = start_server("mysql-9.7"), tmp_path / "archive"
+    prepare(server)
+    run_workload(server, 1, 40)
+    with serving() as (store, port):
+        proxy = Proxy(lambda: port)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{proxy.port}")
+        options = ["--store", "s3://logs/db1", "--keep-local", "0"]
+        server.execute("FLUSH BINARY LOGS")
+        first = run_fetch(server.port, archive, *options)
+        assert first.returncode == 0, first.stderr
+        server.execute("INSERT INTO f.long VALUES (REPEAT('x', 15000000))")
+        server.execute("FLUSH BINARY LOGS")
+        proxy.stall_after(12_000_000)
+        with following(server.port, archive, *options) as process:
+            wait_for(lambda: proxy.is_stalled, archive.with_suffix(".log").read_text())
+            kill(process)
+        proxy.go_on()
+        *closed, newest = logs_in(server.data)
+        assert logs_in(archive) == [closed[-1], newest]
+        for name in logs_in(server.data)[:-2]:
+            assert store.open_input_file(f"logs/db1/{name}").read() == (server.data / name).read_bytes()
+        again = run_fetch(server.port, archive, *options, "--format", "json")
+        assert again.returncode == 0, again.stderr
+        assert f'"stored","log":"{closed[-1]}"' in again.stdout
+        assert logs_in(archive) == [newest]
+        stored = store.get_file_info(fs.FileSelector("logs/db1"))
+        assert {info.base_name for info in stored} == {*closed, "fetch.json"}
+        for name in closed:
+            assert store.open_input_file(f"logs/db1/{name}").read() == (server.data / name).read_bytes()
+        proxy.close()
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])

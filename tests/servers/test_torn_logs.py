@@ -134,6 +134,7 @@ def test_a_tear_where_the_archive_ends(
 ) -> None:
     """No event of the log comes again, so that only its start shows that it is the same log."""
     monkeypatch.setattr(archives, "_MOST_AGAIN", 0)
+    wait_for(lambda: has_own_checkpoint(newest(server)), "the last event that the server writes by itself")
     archive = tmp_path / "archive"
     fetch(url(server.port), archive)
     torn = dict([append_half(server)])
@@ -141,6 +142,11 @@ def test_a_tear_where_the_archive_ends(
     fetch(url(server.port), archive, report=lambda what, facts: found.append(what))
     assert found == ["connected", "connected", "torn", "connected", "up to date"]
     assert contents(archive) == expected(server, torn)
+
+
+def has_own_checkpoint(log: Path) -> bool:
+    checkpoints = [one for one in bk.open(log) if one.type == "BINLOG_CHECKPOINT_EVENT"]
+    return bool(checkpoints) and checkpoints[-1].body.file_name == log.name
 
 
 def append_half(server: Server) -> tuple[str, int]:

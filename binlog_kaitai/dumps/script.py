@@ -1,0 +1,298 @@
+"""Splits an SQL script into comments, statements and the rows of INSERT statements, as a stream of bytes.
+
+A statement of many megabytes is common in dumps, so the rows of an INSERT are read one by one, and memory
+holds the longest row. `ddl.lexer` needs whole statements as text, which suits the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import cache
+from typing import BinaryIO, NamedTuple
+
+from binlog_kaitai.core.framing import read_up_to
+from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
+
+_CHUNK = 1 << 20
+
+#: Longer than any token that could be split between two chunks without being recognized as incomplete.
+_MARGIN = 64
+
+#: Maximum length of a row, in bytes; servers accept packets of 1 GiB, which escapes may double.
+_MOST_ROW = 2 << 30
+
+_SINGLE = rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
+_DOUBLE = rb'"[^"\\]*+(?:(?:\\.|"")[^"\\]*+)*+"'
+_STRING = rb"(?:" + _SINGLE + rb"|" + _DOUBLE + rb")"
+_NAME = rb"`(?:[^`]|``)*+`"
+_SPACE = rb"[ \t\r\n]*+"
+
+#: A literal as dumps write it.
+_LITERAL = (
+    rb"(?:_binary ?)?" + _STRING + rb"|0x[0-9A-Fa-f]*+|[xXbB]'[0-9A-Fa-f]*+'|NULL"
+    rb"|[-+]?[0-9.][-+0-9.eE]*+|CONVERT\(" + _STRING + rb" USING UTF8MB4\)"
+)
+_VALUE = re.compile(_SPACE + rb"(" + _LITERAL + rb")" + _SPACE, re.DOTALL)
+
+#: A row, whatever its values are.
+_ANY_ROW = re.compile(
+    rb"\((?:[^'\"()]|" + _STRING + rb"|\((?:[^'\"()]|" + _STRING + rb")*+\))*+\)", re.DOTALL
+)
+_AFTER_ROW = re.compile(_SPACE + rb"([,;])" + _SPACE)
+
+#: How comments begin that no server executes, and how they end. MariaDB's dumps begin with `/*M!999999`.
+_COMMENTS = (
+    (re.compile(rb"--(?:[ \t\r\n]|\Z)|#"), re.compile(rb"[^\n]*(?:\n|\Z)")),
+    (re.compile(rb"/\*(?:(?!M?!)|M!999999)"), re.compile(rb".*?\*/", re.DOTALL)),
+)
+_DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[^\n]*(?:\n|\Z)", re.IGNORECASE)
+_TABLE = rb"((?:" + _NAME + rb"|[0-9A-Za-z_$\x80-\xff]+)(?:\." + _NAME + rb")?)"
+_COLUMNS = rb"(?:\(((?:" + _NAME + rb"|[^`'\"()])*+)\)" + _SPACE + rb")?+"
+_INSERT = re.compile(
+    rb"(?:INSERT(?:\s+(?:LOW_PRIORITY|DELAYED|IGNORE))*+|REPLACE)\s+INTO\s+"
+    + _TABLE + _SPACE + _COLUMNS + rb"VALUES" + _SPACE + rb"(?=\()",
+    re.DOTALL | re.IGNORECASE,
+)  # fmt: skip
+_INSERTS = re.compile(rb"(?:INSERT|REPLACE)\s", re.IGNORECASE)
+
+#: Maximum length of what precedes the rows of an INSERT: a table may have 4096 columns.
+_MOST_HEADER = 8 << 20
+
+_COMMENT = rb"--(?=[ \t\r\n])[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/"
+
+
+class Kind(Enum):
+    """What a script consists of."""
+
+    COMMENT = "comment"
+    STATEMENT = "statement"
+    INSERT = "insert"
+
+
+class Piece(NamedTuple):
+    """A comment, a statement without its delimiter, or the start of an INSERT, whose rows follow.
+
+    Attributes
+    ----------
+    table, columns : bytes
+        Of an INSERT: as written; `columns` is empty if it has no list.
+    """
+
+    kind: Kind
+    text: bytes
+    table: bytes = b""
+    columns: bytes = b""
+
+
+class Script:
+    """An SQL script.
+
+    Parameters
+    ----------
+    stream
+        The script at its first byte.
+    name
+        For error messages.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self.name = name
+        self._stream = stream
+        self._delimiter = b";"
+        self._buffer = bytearray()
+        self._at = 0  # in the buffer
+        self._offset = self._lines = 0  # of the start of the buffer
+        self._last = b""  # the comment or statement that has just been read, with its delimiter
+        self._is_over = False
+        self._has_rows = False
+
+    def __iter__(self) -> Iterator[Piece]:
+        """The pieces; rows of an INSERT that :meth:`rows` has not read are skipped.
+
+        Raises
+        ------
+        BinlogError
+            The file cannot be read, or ends within a statement.
+        """
+        while True:
+            if self._has_rows:
+                self._has_rows = False
+                self._to_delimiter(keeps=False)
+            self._last = b""
+            if not self._skip_space():
+                return
+            piece = self._next()
+            if piece.kind is not Kind.INSERT:
+                self._last = piece.text + self._delimiter * (piece.kind is Kind.STATEMENT)
+            yield piece
+
+    def rows(self, values: int) -> Iterator[tuple[bytes, ...]]:
+        """The rows of the INSERT that was returned last, each with as many literals as given.
+
+        Raises
+        ------
+        SourceError
+            A row has another number of values, or one that is not a literal of a dump.
+        TruncatedError
+            The file ends within a row.
+        """
+        row = _row_of(values)
+        while True:
+            found = row.match(self._buffer, self._at)
+            if found is None:
+                self._check_row(values)
+            if (found is None or len(self._buffer) - found.end() < _MARGIN) and self._fill():
+                continue
+            if found is None:
+                raise self._truncated()
+            after = _AFTER_ROW.match(self._buffer, found.end())
+            if after is None:
+                raise self.error("after a row, expected a comma or a semicolon")
+            is_last = after[1] == b";"
+            yield found.groups()
+            self._at = after.end()
+            if is_last:
+                self._has_rows = False
+                return
+
+    def error(self, reason: str) -> SourceError:
+        """An error at the current row, or at the start of the comment or statement that was returned last."""
+        line, position = self.line - self._last.count(b"\n"), self.position - len(self._last)
+        return SourceError(f"line {line}: {reason}", file=self.name, position=position)
+
+    @property
+    def position(self) -> int:
+        """The offset in the script."""
+        return self._offset + self._at
+
+    @property
+    def line(self) -> int:
+        """The line of the current position, from 1."""
+        return self._lines + self._buffer.count(b"\n", 0, self._at) + 1
+
+    # -- the buffer
+
+    def _fill(self) -> bool:
+        """Read more, as much as there is already, so that long rows are not matched too often."""
+        if self._is_over:
+            return False
+        if len(self._buffer) - self._at > _MOST_ROW:
+            raise self.error(f"a statement or a row is longer than {_MOST_ROW} bytes; a quote may be missing")
+        try:
+            data = read_up_to(self._stream, max(_CHUNK, len(self._buffer) - self._at))
+        except OSError as error:
+            raise SourceError(error.strerror or str(error), file=self.name) from error
+        except BinlogError as error:
+            raise error.at(file=self.name, position=None) from error.__cause__
+        if not data:
+            self._is_over = True
+            return False
+        self._lines += self._buffer.count(b"\n", 0, self._at)
+        self._offset += self._at
+        del self._buffer[: self._at]
+        self._at = 0
+        self._buffer += data
+        return True
+
+    def _truncated(self) -> TruncatedError:
+        reason = f"line {self.line}: the dump ends within a statement; it is truncated, take it again"
+        return TruncatedError(reason, file=self.name, position=self.position)
+
+    # -- statements
+
+    def _skip_space(self) -> bool:
+        """Advance to the next byte that is not space; False at the end of the script."""
+        while True:
+            while self._at < len(self._buffer) and self._buffer[self._at] in b" \t\r\n;\0\x1a":
+                self._at += 1
+            if self._at < len(self._buffer) or not self._fill():
+                return self._at < len(self._buffer)
+
+    def _next(self) -> Piece:
+        while len(self._buffer) - self._at < _MARGIN and self._fill():
+            pass
+        for start, comment in _COMMENTS:
+            if start.match(self._buffer, self._at) is not None:
+                return Piece(Kind.COMMENT, self._match(comment))
+        if (found := _DELIMITER.match(self._buffer, self._at)) is not None:
+            self._delimiter, self._at = found[1], found.end()
+            return Piece(Kind.COMMENT, b"")
+        if self._delimiter == b";" and _INSERTS.match(self._buffer, self._at) is not None:
+            return self._insert()
+        return Piece(Kind.STATEMENT, self._to_delimiter(keeps=True))
+
+    def _match(self, comment: re.Pattern[bytes]) -> bytes:
+        while True:
+            found = comment.match(self._buffer, self._at)
+            if (found is None or found.end() == len(self._buffer)) and self._fill():
+                continue
+            if found is None:
+                raise self._truncated()
+            self._at = found.end()
+            return found[0]
+
+    def _insert(self) -> Piece:
+        while (found := _INSERT.match(self._buffer, self._at)) is None:
+            if len(self._buffer) - self._at > _MOST_HEADER or not self._fill():
+                error = self.error(f"this form of INSERT is not supported: {_start(self._buffer, self._at)}")
+                self._to_delimiter(keeps=False)  # which is an error if the script ends before
+                raise error
+        self._at = found.end()
+        self._has_rows = True
+        return Piece(Kind.INSERT, found[0], found[1], found[2] or b"")
+
+    def _to_delimiter(self, *, keeps: bool) -> bytes:
+        """The text up to the delimiter, advancing past it; b"" if it is not to be kept."""
+        done, piece = 0, _piece_of(self._delimiter)
+        while True:
+            while len(self._buffer) - self._at - done < _MARGIN and self._fill():
+                pass
+            at = self._at + done
+            if self._buffer.startswith(self._delimiter, at):
+                text = bytes(self._buffer[self._at : at]) if keeps else b""
+                self._at = at + len(self._delimiter)
+                return text
+            found = piece.match(self._buffer, at)
+            is_at_end = found is None or found.end() == len(self._buffer)
+            if is_at_end and self._fill():
+                continue
+            if found is None:
+                raise self._truncated()
+            done = found.end() - self._at
+            if not keeps:
+                self._at, done = found.end(), 0
+
+    def _check_row(self, values: int) -> None:
+        """Raise if the row is complete, but not one of `values` literals."""
+        found = _ANY_ROW.match(self._buffer, self._at)
+        if found is None:
+            return
+        at, count = self._at + 1, 0
+        while (value := _VALUE.match(self._buffer, at)) is not None:
+            at, count = value.end() + 1, count + 1
+            if self._buffer[value.end()] != ord(","):
+                break
+        if at < found.end():
+            raise self.error(f"value {count + 1} of the row is not a literal: {_start(self._buffer, at)}")
+        raise self.error(f"the row has {count} values, but its table or its list of columns {values}")
+
+
+def _start(text: bytearray, at: int) -> str:
+    return bytes(text[at : at + 40]).decode("utf-8", "replace")
+
+
+@cache
+def _row_of(values: int) -> re.Pattern[bytes]:
+    value = _VALUE.pattern
+    return re.compile(rb"\(" + b",".join([value] * values) + rb"\)", re.DOTALL)
+
+
+@cache
+def _piece_of(delimiter: bytes) -> re.Pattern[bytes]:
+    """Text in which no delimiter can be: a run of other characters, a string, a name or a comment."""
+    others = b"'\"`#/-" + delimiter[:1]
+    run = b"".join(b"\\" + bytes([one]) for one in others)
+    parts = [rb"[^" + run + rb"]++", _SINGLE, _DOUBLE, _NAME, _COMMENT, rb"[^'\"`]"]
+    return re.compile(b"|".join(parts), re.DOTALL)

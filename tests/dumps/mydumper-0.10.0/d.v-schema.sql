@@ -1,0 +1,4 @@
+/*!40101 SET NAMES binary*/;
+CREATE TABLE `v`(
+`one` int
+)ENGINE=MyISAM;

@@ -1,0 +1,10 @@
+/*!40101 SET NAMES binary*/;
+/*!40014 SET FOREIGN_KEY_CHECKS=0*/;
+
+/*!40103 SET TIME_ZONE='+00:00' */;
+CREATE TABLE `vec` (
+  `v` vector(2) DEFAULT NULL,
+  `u` uuid DEFAULT NULL,
+  `i` inet6 DEFAULT NULL,
+  `i4` inet4 DEFAULT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_uca1400_ai_ci;

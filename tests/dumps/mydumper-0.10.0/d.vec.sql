@@ -1,0 +1,5 @@
+/*!40101 SET NAMES binary*/;
+/*!40014 SET FOREIGN_KEY_CHECKS=0*/;
+/*!40103 SET TIME_ZONE='+00:00' */;
+INSERT INTO `vec` VALUES
+("\0\0€?\0\0\0@","deb139dc-e768-11f1-800c-02fc00000001","::1","1.2.3.4");

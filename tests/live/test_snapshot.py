@@ -1,0 +1,163 @@
+"""Snapshots with the rules of a lake, from a server that answers with the rows of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.views.digests import KEY_VARIABLE
+from binlog_kaitai.columns.views.masks import Masks
+from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import ServerError, UsageError
+from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.lake.types import SPARK
+from binlog_kaitai.lake.write import write_lake
+from binlog_kaitai.live import snapshot as snapshots
+from binlog_kaitai.live.session import Server
+from binlog_kaitai.live.snapshot import take_snapshot
+from binlog_kaitai.live.snapshot_files import Snapshot
+from binlog_kaitai.sources.source import Source
+from tests.lake.test_rules import ROTATED, texts_of
+
+CREATE = "CREATE TABLE `a` (`id` int NOT NULL, `v` varchar(9999) DEFAULT NULL, PRIMARY KEY (`id`))"
+
+
+class FakeSession:
+    """A server with one table, whose rows are those that a log inserts."""
+
+    queries: list[str]
+    rows: list[tuple[Any, ...]]
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        self.server = Server("9.7.4", "", 97, is_mariadb=False)
+
+    def __enter__(self) -> FakeSession:
+        return self
+
+    def __exit__(self, *given: Any) -> None:
+        pass
+
+    def run(self, statement: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def newest_position(self) -> tuple[str, int]:
+        return "binlog.000001", 157
+
+    def ask(self, query: str, what: str = "") -> list[tuple[Any, ...]]:
+        answers: dict[str, list[tuple[Any, ...]]] = {
+            "UTC_TIMESTAMP": [(datetime(2026, 1, 2),)],
+            "engines": [("InnoDB", "YES")],
+            "information_schema.tables": [("t", "a", "InnoDB", 3)],
+            "SHOW CREATE": [("a", CREATE)],
+        }
+        return next((answer for words, answer in answers.items() if words in query), [])
+
+    def stream(self, query: str, what: str = "") -> Iterator[tuple[Any, ...]]:
+        self.queries.append(query)
+        selected = query.removeprefix("SELECT ").partition(" FROM ")[0].split(", ")
+        for row in self.rows:
+            yield tuple(None if one == "NULL" else value for one, value in zip(selected, row, strict=True))
+
+
+@pytest.fixture
+def raw(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
+    monkeypatch.setenv(KEY_VARIABLE, "sixteen bytes at least")
+    changes = bk.read_changes(ROTATED, table="t.a").read_all().to_pylist()
+    found = [one for one in changes if one["_change_type"] == "insert"]
+    FakeSession.rows = [(str(one["id"]), one["v"].encode()) for one in found]
+    FakeSession.queries = []
+    monkeypatch.setattr(snapshots, "Session", FakeSession)
+    return {one["id"]: one["v"] for one in found}
+
+
+def take(folder: Path, rules: Rules) -> Snapshot:
+    return take_snapshot("mysql://a/", folder, tables=TableSet.of([]), dialect=SPARK, rules=rules)
+
+
+def masked(*masks: str, exclude: tuple[str, ...] = (), renames: tuple[str, ...] = ()) -> Rules:
+    return Rules.of(Masks.of(mask=masks, exclude=exclude), renames)
+
+
+def own(folder: Path) -> tuple[list[Any], list[Any]]:
+    """The types of a table's own columns in the files of a folder, and its inserted rows."""
+    fields, rows = set(), set()
+    for path in folder.rglob("*.parquet"):
+        table = pq.ParquetFile(path).read()
+        names = [name for name in table.column_names if not name.startswith("_")]
+        fields |= {(name, str(table.schema.field(name).type)) for name in names}
+        for row in table.to_pylist():
+            if row["_change_type"] in ("insert", "snapshot"):
+                rows.add(tuple(row[name] for name in names))
+    return sorted(fields), sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_incomplete"),
+    [
+        (masked("t.a.id|v=sha256"), False),
+        (masked("t.a.v=null"), False),
+        (masked("t.a.v=truncate:3", exclude=("t.a.id",)), True),
+        (masked(exclude=("t.a.v",), renames=("t=shop",)), False),
+        (NO_RULES, False),
+    ],
+    ids=["sha256", "null", "truncate", "rename", "none"],
+)
+def test_values_are_masked_as_those_of_the_log(
+    rules: Rules, is_incomplete: bool, raw: dict[int, str], tmp_path: Path
+) -> None:
+    found = take(tmp_path / "a", rules)
+    assert found == Snapshot.load(tmp_path / "a") == take(tmp_path / "a", rules)
+    for log in ROTATED:
+        definitions = Definitions("file")
+        definitions.load(found.ddl)
+        options: dict[str, Any] = {"views": ["changes"], "filters": {"table": "t.a"}, "rules": rules}
+        target = tmp_path / "b" / Path(log).name
+        write_lake(Source.of_path(log), target, definitions=definitions, **options)
+    assert own(tmp_path / "a") == own(tmp_path / "b")
+    assert sum(found.files.values()) == len(raw) > 1
+    assert bool(found.incomplete) == is_incomplete
+    assert found.names == ({"t.a": "shop.a"} if rules.renames else {})
+    everything = "\n".join(
+        [texts_of(tmp_path / "a"), *(path.read_text() for path in tmp_path.glob("a/*.json"))]
+    )
+    assert any(one in everything for one in raw.values()) == (not rules.masks)
+    is_withheld = rules.masks.exclude == ("t.a.v",) or rules.masks.mask == ("t.a.v=null",)
+    assert all((", NULL FROM" in query) == is_withheld for query in FakeSession.queries)
+
+
+def test_hashes_need_the_key(raw: dict[int, str], tmp_path: Path) -> None:
+    take(tmp_path / "a", masked("t.a.v=hash"))
+    ((_, kind),) = [one for one in own(tmp_path / "a")[0] if one[0] == "v"]
+    assert kind == "string"
+    assert not any(one in texts_of(tmp_path / "a") for one in raw.values())
+
+
+def test_rules_fail_closed(raw: dict[int, str], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"t\.a has no column email"):
+        take(tmp_path / "a", masked("t.a.email=null"))
+    with pytest.raises(UsageError, match="truncate is for text"):
+        take(tmp_path / "a", masked("t.a.id=truncate:1"))
+    assert not list(tmp_path.rglob("*.parquet"))
+    take(tmp_path / "b", NO_RULES)
+    with pytest.raises(UsageError, match="taken with other masks or renames"):
+        take(tmp_path / "b", masked("t.a.v=sha256"))
+
+
+def test_errors_do_not_quote_masked_values(raw: dict[int, str], tmp_path: Path) -> None:
+    FakeSession.rows = [("secret", b"x")]
+    with pytest.raises(ServerError, match=r"t\.a, column id: .*secret"):
+        take(tmp_path, NO_RULES)
+    with pytest.raises(ServerError, match=r"t\.a, column id: \w+$") as caught:
+        take(tmp_path, masked("t.a.id=sha256"))
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
