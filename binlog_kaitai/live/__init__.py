@@ -28,6 +28,7 @@ table_ranges  tables in parts, as queries of a snapshot
 snapshot_files  the files of a snapshot, and the record that makes it complete
 snapshot_rules  what a snapshot leaves out, masks and renames
 snapshot_values  values that queries return, as those of the log
+questions    questions to a server, asked again while connections are lost
 direct       a spool in a temporary directory, for one reader
 ===========  ==================================================================
 

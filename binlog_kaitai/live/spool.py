@@ -19,20 +19,21 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
-from binlog_kaitai.following.log_headers import header_of, read_log_header
+from binlog_kaitai.errors import ServerError, UsageError, writing_to
+from binlog_kaitai.following.log_headers import LogHeader, header_of, read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.causes import PURGED, pause_after
-from binlog_kaitai.live.eras import age, choose, is_same, newest, remove_before
-from binlog_kaitai.live.fetching import TRIES, Fetch
+from binlog_kaitai.live.causes import PURGED
+from binlog_kaitai.live.eras import age, is_same, newest, remove_before
+from binlog_kaitai.live.fetching import Fetch
+from binlog_kaitai.live.questions import ask
 from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.source import anyone, open_log
+from binlog_kaitai.live.source import open_log
 from binlog_kaitai.live.starts import EARLIEST, LATEST
 from binlog_kaitai.live.state import SPOOL, InUseError, Place, State, is_log, refuse_strangers, refuse_trimmed
 from binlog_kaitai.live.tear import PASSED
@@ -57,6 +58,8 @@ _WATCH_SECONDS = 0.2
 
 #: Where a reader begins: ``"earliest"``, ``"latest"``, or a position, as `Follower.place` takes it.
 Start = str | Mapping[str, Any]
+
+_Answer = TypeVar("_Answer")
 
 _log = logging.getLogger(__name__)
 
@@ -166,18 +169,18 @@ class Spool:
         return start
 
     def _check_start(self) -> None:
-        with self._session() as session:
-            first = self._first()
-            if first is None or self._start != EARLIEST:
-                return
-            if self._era():
-                reason = "the spool has continued at another server; give this query a spool of its own"
-                raise UsageError(reason, file=str(self.folder))
-            oldest = session.dump("", len(MAGIC)).log_name
-            if natural_key(oldest) < natural_key(first):
-                reason = f"begins with {first}, because other queries no longer need older logs; the server "
-                reason += f"still has {oldest}. Give this query a spool of its own, or let it start later"
-                raise UsageError(reason, file=str(self.folder))
+        first = self._first()
+        if first is None or self._start != EARLIEST:
+            self._ask(lambda session: None)  # it can be reached
+            return
+        if self._era():
+            reason = "the spool has continued at another server; give this query a spool of its own"
+            raise UsageError(reason, file=str(self.folder))
+        oldest = self._ask(lambda session: session.dump("", len(MAGIC)).log_name)
+        if natural_key(oldest) < natural_key(first):
+            reason = f"begins with {first}, because other queries no longer need older logs; the server "
+            reason += f"still has {oldest}. Give this query a spool of its own, or let it start later"
+            raise UsageError(reason, file=str(self.folder))
 
     def _first_log(self) -> str:
         """Where a new spool has to begin, as `Fetch` takes it: a log, or the GTIDs that are not needed.
@@ -194,11 +197,8 @@ class Spool:
 
     def _has_log(self, name: str, log_id: int | None) -> bool:
         """Whether the server has a log, and it is the one that was read."""
-        with self._session() as session:
-            address = session.address
         try:
-            with open_log(address, name) as stream:
-                header = header_of(stream, address.name + name)
+            header = self._ask(lambda session: _header(session.address, name))
         except ServerError as error:
             if error.cause == PURGED:
                 return False
@@ -219,17 +219,8 @@ class Spool:
                 return eras.log_of(os.path.join(folder, names[0]))
         return None
 
-    def _session(self) -> Session:
-        """A connection to the spool's server; to another one if that cannot be reached."""
-        for failures in range(1, TRIES):
-            with suppress(ConnectionLostError):
-                return self._session_at_once()
-            self._stop.wait(pause_after(failures))
-        return self._session_at_once()
-
-    def _session_at_once(self) -> Session:
-        address = choose(self._addresses, self._server(), _connect, lambda other: None, may_move=True)
-        return _connect(address)
+    def _ask(self, question: Callable[[Session], _Answer]) -> _Answer:
+        return ask(self._addresses, self._server, question, self._stop)
 
     def _server(self) -> Server | None:
         """The server whose logs are fetched; None in a new spool."""
@@ -242,9 +233,12 @@ class Spool:
         If only another server can be reached, it is what that one has, in the era that begins with it.
         """
         known, era = self._server(), self._era()
-        with self._session() as session:
+
+        def end_of(session: Session) -> tuple[str, int, int]:
             is_other = known is not None and not is_same(known, session.server)
             return (*session.newest_position(), era + is_other)
+
+        return self._ask(end_of)
 
     # -- fetching
 
@@ -377,8 +371,9 @@ class Spool:
                 remove_before(self.folder, archive, min(needed, key=age))
 
 
-def _connect(address: Address) -> Session:
-    return Session(address, anyone())
+def _header(address: Address, name: str) -> LogHeader | None:
+    with open_log(address, name) as stream:
+        return header_of(stream, address.name + name)
 
 
 def _needed(path: Path) -> str:

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.errors import ConnectionLostError, SourceError, UsageError
 from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.live import questions
 from binlog_kaitai.live import spool as spools
 from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.fetching import TRIES
 from binlog_kaitai.live.spool import Spool, default_folder
 from tests.corpus_files import case
-from tests.live.fake_source import FakeFetch, Source
+from tests.live.fake_source import FakeFetch, FakeSession, Source
 
 URL = "mysql://repl@127.0.0.1:3306/"
 
@@ -108,6 +110,21 @@ def test_a_directory_with_other_logs_is_refused(source: Source, tmp_path: Path) 
         (tmp_path / name).write_bytes(data)
     with pytest.raises(SourceError, match="choose another directory"):
         Spool(URL, tmp_path)
+
+
+def test_a_connection_that_breaks_at_a_question(
+    source: Source, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spool = Spool(URL, tmp_path / "spool")
+    FakeFetch(source, spool.folder).run()
+    monkeypatch.setattr(questions, "Session", lambda address, replica: FakeSession(source))
+    monkeypatch.setattr(questions, "pause_after", lambda failures: 0)
+    source.breaks, source.asked = [0, 10, 20], []
+    spool._check_start()
+    assert source.asked == [("", 4)] * 4
+    source.breaks = [10] * TRIES
+    with pytest.raises(ConnectionLostError):
+        spool._check_start()
 
 
 def test_folders_of_servers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
