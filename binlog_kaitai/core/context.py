@@ -94,14 +94,19 @@ class Context:
         table_id = rows_table_id(raw, type_code, self.layout)
         return None if table_id is None else self.table_maps.get(table_id)
 
-    def check_readable(self) -> None:
-        """Reject events after a START_ENCRYPTION_EVENT: even their headers and checksums are encrypted."""
+    def check_readable(self, file: str | None = None, position: int | None = None) -> None:
+        """Reject events after a START_ENCRYPTION_EVENT: even their headers and checksums are encrypted.
+
+        The error names the file and the offset, if they are given.
+        """
         if self.is_encrypted:
             key_id = self._key_ids[0]
-            file = "--keyring FILE" if is_of_percona(self._server_version) else "--key-file FILE"
+            keys = "--keyring FILE" if is_of_percona(self._server_version) else "--key-file FILE"
             raise EncryptedError(
                 f"the event is encrypted with the key {key_id!r}, which is not known: name the server's file"
-                f" of keys ({file}) or give the key (--key {key_id}=HEX)"
+                f" of keys ({keys}) or give the key (--key {key_id}=HEX)",
+                file=file,
+                position=position,
             )
 
     def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:

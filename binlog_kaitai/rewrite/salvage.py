@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
@@ -71,7 +71,11 @@ def lost_in(stream: BinaryIO, report: Report, head: LogHeader) -> tuple[list[Gap
     else:
         found = _joined(_with_shifted(stream, found, head.end, contexts, doubtful))
         search = Search(stream)
-        rest = [part for one in found for part in _searched(stream, search, one, contexts.at(one.start))]
+        rest = [
+            part
+            for one in found
+            for part in _searched(stream, search, one, contexts.at(one.start), report.invalid)
+        ]
     rest = [one._replace(start=max(one.start, head.end), stop=min(one.stop, size)) for one in rest]
     doubtful += _after_damage(stream, rest, head, contexts, has_gtids=bool(report.gtids))
     return rest, sorted(doubtful)
@@ -164,13 +168,21 @@ def _joined(gaps: Iterable[Gap]) -> list[Gap]:
     return joined
 
 
-def _searched(stream: BinaryIO, search: Search, lost: Gap, context: Context) -> Iterator[Gap]:
-    """The lost ranges without the intact events in them."""
+def _searched(
+    stream: BinaryIO, search: Search, lost: Gap, context: Context, invalid: Container[int]
+) -> Iterator[Gap]:
+    """The lost ranges without the intact events in them.
+
+    Parameters
+    ----------
+    invalid
+        Offsets of events that are not intact, although each one alone seems to be.
+    """
     size = stream.seek(0, io.SEEK_END)
     start, at, shift = lost.start, lost.start + 1, None
     while (begin := _find(search, at, lost.stop, context)) is not None:
         end = begin
-        for frame in _whole_events(stream, search, begin, min(lost.stop, size), context):
+        for frame in _whole_events(stream, search, begin, min(lost.stop, size), context, invalid):
             end, shift = frame.end_position, _shift(frame)
         if end > begin:
             yield lost._replace(start=start, stop=begin)
@@ -190,7 +202,7 @@ def _find(search: Search, start: int, limit: int, context: Context) -> int | Non
 
 
 def _whole_events(
-    stream: BinaryIO, search: Search, begin: int, limit: int, context: Context
+    stream: BinaryIO, search: Search, begin: int, limit: int, context: Context, invalid: Container[int]
 ) -> Iterator[Frame]:
     """Consecutive intact events from an offset on."""
     framer = Framer(stream, context.layout.binlog_version, begin, max_event_size=limit - begin)
@@ -199,7 +211,9 @@ def _whole_events(
         while _is_worth_reading(stream, search, framer.position, context):
             stream.seek(framer.position)
             frame = next(frames, None)
-            if frame is None or frame.end_position > limit or not _is_whole(frame, context):
+            if frame is None or frame.end_position > limit or frame.position in invalid:
+                return
+            if not _is_whole(frame, context):
                 return
             yield frame
 

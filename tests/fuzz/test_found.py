@@ -13,11 +13,11 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.text.printed_values import put_integer
 from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.core.grammar import EventType, header_offset
+from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
 from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.render.leaves import dissect
-from binlog_kaitai.rewrite import repair
+from binlog_kaitai.rewrite import repair, slice_log
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.core.test_pieces import in_pieces
@@ -211,3 +211,86 @@ def test_a_payload_between_pieces_is_the_same_damage_for_both_readers(tmp_path: 
             list(read(path))
         errors.append(str(caught.value))
     assert errors[0] == errors[1]
+
+
+def test_a_user_variable_that_cannot_be_printed_is_named_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the statement that it is printed with."""
+    source = case("mysql-9.7", "statement").logs[0]
+    kind = UserVarEvent.ResultType.decimal
+    event = next(
+        one for one in bk.open(source) if one.type == "USER_VAR_EVENT" and one.body.value_type == kind
+    )
+    leaf = next(one for one in dissect(event).leaves if one.path.endswith("digits"))
+    layout, groups = events_of(source)
+    log, position, end = LogMaker(layout), 0, leaf.offset + leaf.size
+    for raw in (raw for group in groups for raw in group):
+        if is_chosen := raw == event.raw:
+            position = len(log.data)
+        log.add(raw[: leaf.offset] + b"\xff" * leaf.size + raw[end:] if is_chosen else raw)
+    path = log.write(tmp_path / "binlog.000001")
+    (damage,) = scan(Source.of_path(str(path)), is_thorough=True).damages
+    assert damage.position == position
+    make_slow(monkeypatch)
+    assert printed(path, tmp_path)[1] == str(damage)
+    make_quick(monkeypatch)
+    assert printed(path, tmp_path)[1] == str(damage)
+    with pytest.raises(bk.DamagedError) as caught:
+        list(bk.sql_script(path))
+    assert str(caught.value) == str(damage)
+
+
+@pytest.mark.parametrize("keep_partial", [False, True])
+def test_rows_after_a_gap_that_do_not_match_their_table_map_are_left_out(
+    tmp_path: Path, keep_partial: bool
+) -> None:
+    """Without checksums, each of these events seems to be intact by itself."""
+    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    log, at, spoiled = LogMaker(layout), header_offset("type_code"), 0
+    log.add_all(groups[0])
+    group = next(group for group in groups[1:] if any(raw[at] == EventType.write_rows_event for raw in group))
+    for raw in group:
+        if raw[at] == EventType.write_rows_event:
+            start = len(log.data)
+            log.add(raw)
+            log.data[start + header_offset("len_event") + 3] = 0x40  # its size is wrong
+            spoiled = len(log.data)
+            log.add(raw[:-1] + b"\0\0\x7f")
+        else:
+            log.add(raw)
+    path = log.write(tmp_path / "binlog.000001")
+    assert spoiled in {one.position for one in scan(Source.of_path(str(path))).damages}
+    done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"), keep_partial=keep_partial)
+    assert done.result.damage_count == 0
+    assert any(one.start <= spoiled < one.stop for one in done.lost)
+
+
+def test_a_type_that_mariadb_cannot_print_is_named_in_its_place(tmp_path: Path) -> None:
+    """`mariadb-binlog` ends there; the other readers know the length of its values."""
+    source = case("mariadb-10.11", "metadata").logs[0]
+    event = next(
+        one
+        for one in bk.open(source)
+        if one.type == "TABLE_MAP_EVENT" and one.body.table_name == "shapes" and b"\xff" in one.raw
+    )
+    layout, groups = events_of(source)
+    log = LogMaker(layout)
+    for raw in (raw for group in groups for raw in group):
+        log.add(raw.replace(b"\xff", b"\xfb", 1) if raw == event.raw else raw)
+    path = log.write(tmp_path / "binlog.000001")
+    report = scan(Source.of_path(str(path)), is_thorough=True)
+    assert not report.damages
+    out, error = printed(path, tmp_path, verbose=1)
+    assert not error
+    assert b"=Don't know how to handle column type: 251 meta: 4 (0004)\n" in out
+
+
+def test_an_unknown_key_is_named_at_the_first_event_that_needs_it(tmp_path: Path) -> None:
+    data = (CORPUS / "encrypted/mariadb-10.11/binlog.000001").read_bytes()
+    with pytest.raises(bk.EncryptedError) as caught:
+        list(bk.open(data))
+    with pytest.raises(bk.EncryptedError) as by_slices:
+        list(slice_log([Source.of_bytes(data)], [str(tmp_path / "slice.000001")], stop_position=10))
+    assert (caught.value.position or 0) > 4
+    assert str(by_slices.value) == str(caught.value)

@@ -218,7 +218,7 @@ class BlockReader:
         self._at = self._scanned
 
     def _special_block(self) -> Block:
-        self.context.check_readable()
+        self.context.check_readable(self.name, self.position)
         layout = self.context.layout
         nothing = np.zeros(256, dtype=np.bool_)
         frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=room_for(1))

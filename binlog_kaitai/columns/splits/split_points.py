@@ -8,7 +8,8 @@ Rules
    in force.
 3. In a log with GTIDs and checksums, the first split point after an offset is found without the bytes before
    it: an event a little earlier is recognized by its header and checksum (`resync`), and the events from
-   there on are followed to the split point, and past it until there is no doubt.
+   there on are followed to the split point, and past it until there is no doubt. A format description between
+   the start and that event is not seen: servers write one there only in relay logs (see 4).
 4. Otherwise, and if there is doubt (damage, positions in headers that are not offsets in this file, the start
    of the log), the events are followed from the start of the log. Without checksums, bytes lost far before an
    event determine whether a reader of the whole log recognizes that event. The result therefore depends only

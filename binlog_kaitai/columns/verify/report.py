@@ -55,6 +55,8 @@ class Report:
         GTIDs of `previous_gtids` that are in none of the logs checked before.
     formats : list of (int, bytes)
         Format description events after the first event, each with its offset.
+    invalid : set of int
+        Offsets of events with an invalid body, or with rows that do not match their table map.
     """
 
     file: str
@@ -73,6 +75,7 @@ class Report:
     gtids: GtidSet = field(default_factory=GtidSet)
     missing_before: GtidSet = field(default_factory=GtidSet)
     formats: list[tuple[int, bytes]] = field(default_factory=list)
+    invalid: set[int] = field(default_factory=set)
 
     @property
     def is_ok(self) -> bool:

@@ -30,7 +30,7 @@ from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.ddl.series import SeriesDefinitions
-from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, reading
+from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
 from binlog_kaitai.reader.ends import EndKind
 from binlog_kaitai.sources.source import MAGIC, Source
 
@@ -207,6 +207,8 @@ class _Scan:
             self._count_transactions(part, damages)
         for error in sorted(damages, key=lambda error: error.position or 0):
             report.add(error, _end_of(block, error))
+            if isinstance(error, GrammarError):
+                report.invalid.add(int(block.positions[_row_of(block, error)]))
 
     def _check_images(self, part: Block, block: Block, statuses: Any) -> Iterator[BinlogError]:
         """Check the rows of all events that are neither damaged nor inside a damaged event."""
@@ -348,5 +350,8 @@ def _end_of(block: Block, error: BinlogError) -> int | None:
     """
     if isinstance(error, FramingError) or block.types[0] == EventType.format_description_event:
         return None
-    row = int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
-    return int(block.end_positions[row])
+    return int(block.end_positions[_row_of(block, error)])
+
+
+def _row_of(block: Block, error: BinlogError) -> int:
+    return int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1

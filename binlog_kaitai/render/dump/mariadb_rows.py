@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent
 
 
+#: The client writes this to stderr, and ends.
+_UNKNOWN = b"Don't know how to handle column type: %d meta: %d (%04x)\n"
+
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
 
 
@@ -46,7 +49,7 @@ class MariadbRows(Printer):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
-        self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
+        self.style = Style(MARIADB_CELLS, options.shown_rows, _UNKNOWN)
         self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=True)
 
     def keep_annotation(self, item: Item, body: AnnotateRowsEvent) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump.gtid_text import commented_set, gtid_lines, undefined_version
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
@@ -163,7 +163,10 @@ class MysqlPrinter(MysqlRows):
         """Print what the current statement depends on."""
         for item in self.waiting:
             if prints:
-                self.printers[item.kind](item, item.event.body)
+                try:
+                    self.printers[item.kind](item, item.event.body)
+                except BinlogError as error:
+                    raise item.event.locate(error) from error.__cause__
         self.waiting.clear()
 
     def print_query(self, item: Item, body: QueryEvent) -> bool:

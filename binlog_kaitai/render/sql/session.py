@@ -264,13 +264,16 @@ def _context(event: Event) -> bytes:
             return f"SET {name} = {body.value};\n".encode()
         case EventType.rand_event:
             return f"SET RAND_SEED1 = {body.seed1}, RAND_SEED2 = {body.seed2};\n".encode()
-    text = _name(f"SET @{identifier(body.name)} := {_user_value(event)}")
+    try:
+        value = _user_value(body)
+    except BinlogError as error:
+        raise event.locate(error) from error.__cause__
+    text = _name(f"SET @{identifier(body.name)} := {value}")
     return text + b";\n" if is_plain(body.name) else prepared(text)
 
 
-def _user_value(event: Event) -> str:
+def _user_value(body: Any) -> str:
     """The value of a user variable as a literal."""
-    body: Any = event.body
     if body.is_null:
         return "NULL"
     kinds, value = UserVarEvent.ResultType, body.value
@@ -285,4 +288,4 @@ def _user_value(event: Event) -> str:
         case kinds.string:
             charset = charset_of(body.collation_id)
             return ("" if charset in (None, BINARY) else introducer(charset)) + hexed(value.data)
-    raise event.locate(BinlogError(f"invalid user variable type {int(body.value_type)}"))
+    raise BinlogError(f"invalid user variable type {int(body.value_type)}")
