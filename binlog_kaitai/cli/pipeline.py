@@ -249,7 +249,7 @@ def command(
         show_preview(job)
         return
     reports = Reports(job, progress_file, metrics_file)
-    pipeline = Pipeline(job, on_progress=reports.take)
+    pipeline = Pipeline(job, on_progress=reports.take, on_snapshot=lambda line: say(line, err=True))
     try:
         _run(pipeline, interval if continuous else None, state, _moment(as_of), master, settings, ui)
     finally:

@@ -138,7 +138,7 @@ class Statements:
         again.
         """
         epoch = 0
-        for row, query, schema in _texts(block):
+        for row, query, schema in texts_in(block):
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
             for name in changed_tables(query, partial(_sql_mode, block, row)):
@@ -147,7 +147,7 @@ class Statements:
                     yield int(block.positions[row]), found
 
 
-def _texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
+def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
     """The statements of a block that may change rows, with their default databases."""
     return merge(_plain_texts(block), _other_texts(block), key=lambda one: one[0])
 

@@ -7,16 +7,17 @@
 A table that is altered in the meantime ends the snapshot with an error of the server. Changes of a prepared
 XA transaction are in the log before the position, but not in the tables: no snapshot is taken then.
 
-The snapshot of a transaction ends with its connection, so ranges read before and after an interruption would
-be of different positions. A snapshot that is interrupted therefore begins again, in an empty folder; one that
-is complete is described by `snapshot.json`, and is never taken again.
+The snapshot of a transaction ends with its connection, so ranges read before and after an interruption are of
+different positions. A snapshot that continues after an interruption therefore takes a new position, and keeps
+of the finished ranges only rows that the logs have not changed since (`resume`, `touched`, `chunk_files`).
+One that is complete is described by `snapshot.json`, and is never taken again.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC
 from pathlib import Path
@@ -31,12 +32,14 @@ from binlog_kaitai.errors import BinlogError, ServerError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.chunk_files import ChunkFiles, can_be_kept
+from binlog_kaitai.live.resume import log_id, touched, usable
 from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.snapshot_files import Snapshot, SnapshotFiles, completed
+from binlog_kaitai.live.snapshot_files import Snapshot, completed
 from binlog_kaitai.live.snapshot_rules import SnapshotRules
 from binlog_kaitai.live.snapshot_values import quoted, schema_of, value_of_text
 from binlog_kaitai.live.source import anyone
-from binlog_kaitai.live.table_ranges import Range, Table, ranges
+from binlog_kaitai.live.table_ranges import Range, Table, bounds_of
 from binlog_kaitai.values.schema import Column, Schema
 
 #: Databases of the server itself.
@@ -51,6 +54,9 @@ _LOCK_SECONDS = 30
 #: Half the seconds that a server may take to return the next row.
 _PATIENCE = 1800.0
 
+#: What a reader returns for a range: that it begins, some rows, that it ends.
+_Item = tuple[Range, list[Any] | bool]
+
 
 def take_snapshot(
     url: str,
@@ -61,8 +67,11 @@ def take_snapshot(
     zero_dates: str = "null",
     readers: int = 2,
     rules: Rules = NO_RULES,
+    report: Callable[[str], object] = lambda text: None,
 ) -> Snapshot:
     """Write the contents of a server's tables to a folder, or return the complete snapshot there.
+
+    What an interrupted call has left there is used as far as it is still true.
 
     Parameters
     ----------
@@ -72,23 +81,25 @@ def take_snapshot(
         The number of connections that read.
     rules
         What is left out, masked and renamed, before anything is written.
+    report
+        Called with lines that say what an earlier attempt has left to do.
 
     Raises
     ------
     UsageError
         The rules do not fit a table, or the complete snapshot was taken with other ones.
     ServerError
-        The server refuses, or a table was altered in the meantime. Nothing in the folder counts.
+        The server refuses, or a table was altered in the meantime. The snapshot is not complete.
     """
 
     def take() -> Snapshot:
         address = Address.parse(url)[0]
         try:
-            return _Taking(address, folder, tables, dialect, zero_dates, readers, rules).run()
+            return _Taking(address, folder, tables, dialect, zero_dates, readers, rules, report).run()
         except ServerError as error:
             raise error.at(file=address.name, position=None) from error.__cause__
 
-    return completed(folder, rules, take)
+    return completed(folder, rules, take, resumes=True)
 
 
 class _Taking:
@@ -103,13 +114,15 @@ class _Taking:
         zero_dates: str,
         readers: int,
         rules: Rules,
+        report: Callable[[str], object],
     ) -> None:
         self._address = address
         self._wanted = tables
         self._zero_dates = zero_dates
         self._readers = readers
         self._rules = SnapshotRules(rules)
-        self._files = SnapshotFiles(folder, dialect, self._rules)
+        self._report = report
+        self._files = ChunkFiles(folder, dialect, self._rules, zero_dates)
         self._stop = threading.Event()
         self._error: BaseException | None = None
 
@@ -118,7 +131,12 @@ class _Taking:
             with ExitStack() as stack:
                 sessions = [stack.enter_context(self._session()) for _ in range(self._readers + 1)]
                 locking, *reading = sessions
-                ddl, parts = self._lock_and_list(locking, reading)
+                ddl, tables = self._lock_and_list(locking, reading)
+                self._files.log_id = log_id(self._address, self._files.log)
+                parts = self._parts(locking, reading[0], [one for one in tables if one.is_transactional])
+                for one in tables:
+                    if not one.is_transactional:
+                        self._files.end(Range(one))
                 self._read_in_parallel(reading, parts)
         finally:
             self._files.close()
@@ -132,8 +150,8 @@ class _Taking:
 
     # -- under the lock
 
-    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[Range]]:
-        """The definitions of all tables, and what is left to read; tables without transactions are read."""
+    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[Table]]:
+        """The definitions of all tables; those without transactions are read."""
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
         locking.ask("FLUSH TABLES WITH READ LOCK", "a snapshot (RELOAD)")
         try:
@@ -147,11 +165,13 @@ class _Taking:
             tables, ddl = self._tables(locking)
             for one in tables:
                 if not one.is_transactional:
-                    for batch in self._batches(locking, Range(one.schema, withheld=one.withheld)):
-                        self._files.write(one.schema, batch)
+                    part = Range(one)
+                    self._files.begin(part)
+                    for batch in self._batches(locking, part):
+                        self._files.add(part, batch)
         finally:
             locking.run("UNLOCK TABLES")
-        return ddl, [part for one in tables if one.is_transactional for part in ranges(reading[0], one)]
+        return ddl, tables
 
     def _check_prepared(self, session: Session) -> None:
         if prepared := session.ask("XA RECOVER", "a snapshot (XA_RECOVER_ADMIN)"):
@@ -168,13 +188,13 @@ class _Taking:
             f"AND table_schema NOT IN {SYSTEM} ORDER BY 1, 2"
         )
         chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
-        statements = []
+        statements: dict[tuple[str, str], str] = {}
         for schema_name, name, *_ in chosen:
             ((_, statement),) = session.ask(
                 f"SHOW CREATE TABLE {quoted(schema_name, name)}", "a snapshot (SELECT)"
             )
-            statements.append(f"USE {quoted(schema_name)};\n{statement};\n")
-        ddl = "\n".join(statements)
+            statements[schema_name, name] = statement
+        ddl = "\n".join(f"USE {quoted(key[0])};\n{text};\n" for key, text in statements.items())
         definitions = Definitions("file")
         definitions.load(ddl)
         found = []
@@ -184,25 +204,62 @@ class _Taking:
                 raise ServerError(f"the definition of {schema_name}.{name} cannot be read")
             schema = schema_of(known, is_mariadb=session.server.is_mariadb)
             withheld = self._rules.withheld(schema)
-            found.append(Table(schema, engines.get(engine) == "YES", int(rows or 0), withheld))
+            is_transactional, statement = engines.get(engine) == "YES", statements[schema_name, name]
+            found.append(Table(schema, is_transactional, int(rows or 0), withheld, statement))
         return found, ddl
 
     # -- after it
+
+    def _parts(self, asking: Session, reading: Session, tables: list[Table]) -> list[Range]:
+        """What is left to read: first the ranges that only need to be brought up to date."""
+        kept = self._kept(asking, tables)
+        parts = [part for ranges in kept.values() for part in ranges]
+        for table in tables:
+            mine = kept.get(table.key)
+            bounds = mine[0].bounds if mine else bounds_of(reading, table)
+            done = {part.number for part in mine or ()}
+            parts += [Range(table, bounds, at) for at in range(len(bounds) + 1) if at not in done]
+        return parts
+
+    def _kept(self, session: Session, tables: list[Table]) -> dict[tuple[str, str], list[Range]]:
+        """What earlier attempts have read, as far as the logs show that it is still true."""
+        earlier = self._files.earlier
+        if not earlier:
+            return {}
+        logs = dict(session.logs())
+        keepable = {one.key for one in tables if can_be_kept(one)}
+        chunks = [one for one in usable(self._address, logs, earlier) if one.key in keepable]
+        found: dict[tuple[str, str], list[Range]] = {}
+        reason = "the server no longer has the log at its position, or its tables are others"
+        if chunks:
+            names = list(logs)
+            names = names[: names.index(self._files.log) + 1]
+            changes = touched(self._address, names, chunks, tables)
+            found, reason = self._files.keep(chunks, tables, changes), changes.reason
+        else:
+            self._files.forget()
+        count = sum(map(len, found.values()))
+        again = sum(len(part.keys) for ranges in found.values() for part in ranges)
+        line = f"snapshot: {count} of {len(earlier)} ranges from before the interruption are kept"
+        self._report(f"{line}, {again} of their rows are read again" if count else f"{line}: {reason}")
+        return found
 
     def _read_in_parallel(self, sessions: list[Session], parts: list[Range]) -> None:
         todo: queue.SimpleQueue[Range] = queue.SimpleQueue()
         for one in parts:
             todo.put(one)
-        done: queue.Queue[tuple[Schema, list[Any]] | None] = queue.Queue(maxsize=2 * len(sessions))
+        done: queue.Queue[_Item | None] = queue.Queue(maxsize=2 * len(sessions))
 
         def read(session: Session) -> None:
             try:
                 while not self._stop.is_set():
                     part = todo.get_nowait()
+                    done.put((part, True))
                     for batch in self._batches(session, part):
-                        done.put((part.schema, batch))
+                        done.put((part, batch))
                         if self._stop.is_set():
                             return
+                    done.put((part, False))
             except queue.Empty:
                 pass
             except BaseException as error:
@@ -219,11 +276,19 @@ class _Taking:
                 left -= 1
             elif self._error is None:
                 try:
-                    self._files.write(*item)
+                    self._take(*item)
                 except BaseException as error:
                     self._fail(error, sessions)
         if self._error is not None:
             raise self._error
+
+    def _take(self, part: Range, item: list[Any] | bool) -> None:
+        if isinstance(item, list):
+            self._files.add(part, item)
+        elif item:
+            self._files.begin(part)
+        else:
+            self._files.end(part)
 
     def _fail(self, error: BaseException, sessions: list[Session]) -> None:
         """Record the first error, and end all readers: closed connections do not send the rest of a table."""
@@ -236,11 +301,12 @@ class _Taking:
         """The rows of a range, as Arrow arrays for the columns of its table."""
         columns = part.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]
-        for rows in _in_batches(session.stream(part.query, "a snapshot (SELECT)")):
-            yield [
-                self._array(part.schema, column, kind, values)
-                for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
-            ]
+        for query in part.queries:
+            for rows in _in_batches(session.stream(query, "a snapshot (SELECT)")):
+                yield [
+                    self._array(part.schema, column, kind, values)
+                    for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
+                ]
 
     def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: tuple[Any, ...]) -> pa.Array:
         try:

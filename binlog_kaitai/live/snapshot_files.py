@@ -100,8 +100,13 @@ class Snapshot:
         }
 
 
-def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot]) -> Snapshot:
+def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resumes: bool = False) -> Snapshot:
     """The complete snapshot in a folder, or else the one that a function writes to it.
+
+    Parameters
+    ----------
+    resumes
+        The function uses what an earlier attempt left in the folder, or removes it.
 
     Raises
     ------
@@ -112,8 +117,9 @@ def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot]) -> Snaps
     if known is not None:
         known.check_rules(rules)
         return known
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    if not resumes:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
     found = take()
     for path in (folder, *folder.rglob("*")):
         sync(path)
@@ -143,27 +149,54 @@ class SnapshotFiles:
 
     def snapshot(self, ddl: str) -> Snapshot:
         """What was written."""
-        found = self._files.rows, self._keys, self.rules.incomplete, self.rules.names, self.rules.rules
+        found = self.rows, self._keys, self.rules.incomplete, self.rules.names, self.rules.rules
         return Snapshot(self.log, self.position, ddl, *found)
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """The files, with row counts, once they are closed."""
+        return self._files.rows
 
     def close(self) -> None:
         self._files.close()
 
     def write(self, schema: Schema, arrays: list[Any]) -> None:
         """Write rows of a table, as arrays for its columns."""
-        key = schema.schema_name, schema.table_name
-        first, count = self._counts.get(key, 0), len(arrays[0])
-        self._counts[key] = first + count
-        folder, taken = folder_name(key), self._dialect.taken
+        self.put(self._files, schema, self.batch(schema, arrays))
+
+    def put(self, files: Files, schema: Schema, batch: pa.RecordBatch) -> None:
+        """Write a batch of a table."""
+        files.write(f"changes/{self.rules.folder(schema)}", batch, TIMES["changes"])
+
+    def batch(self, schema: Schema, arrays: list[Any]) -> pa.RecordBatch:
+        """Rows of a table as its files have them, from arrays for its columns."""
         own = own_columns(schema)
-        self._keys[folder] = [untaken_name(name, taken) for name, one in own.items() if one.is_primary_key]
-        meta = self._meta(first, count)
+        meta = self._next_meta(schema, len(arrays[0]))
         columns = [*meta.values(), *(arrays[one.index] for one in own.values())]
         fields = [*META_FIELDS, *(pa.field(name, arrays[one.index].type) for name, one in own.items())]
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
         batch = self.rules.applied(schema, batch)
-        names = {one: untaken_name(one, taken) for one in batch.schema.names}
-        self._files.write(f"changes/{self.rules.folder(schema)}", with_names(batch, names), TIMES["changes"])
+        return with_names(batch, {one: self.name_of(one) for one in batch.schema.names})
+
+    def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch from an earlier attempt, with the position and the time of this one."""
+        self.rules.note(schema)
+        for name, array in self._next_meta(schema, batch.num_rows).items():
+            at = batch.schema.get_field_index(self.name_of(name))
+            batch = batch.set_column(at, batch.schema.field(at).with_type(array.type), array)
+        return batch
+
+    def name_of(self, name: str) -> str:
+        """The name of a column in the files."""
+        return untaken_name(name, self._dialect.taken)
+
+    def _next_meta(self, schema: Schema, count: int) -> dict[str, Any]:
+        key = schema.schema_name, schema.table_name
+        first = self._counts.get(key, 0)
+        self._counts[key] = first + count
+        own = own_columns(schema)
+        self._keys[folder_name(key)] = [self.name_of(name) for name, one in own.items() if one.is_primary_key]
+        return self._meta(first, count)
 
     def _meta(self, first: int, count: int) -> dict[str, Any]:
         """The columns before those of the table: the rows come at the position, before all of the log."""

@@ -53,6 +53,16 @@ class SnapshotRules:
             self.names[folder] = in_lake
         return in_lake
 
+    def note(self, schema: Schema) -> None:
+        """Note what follows for a table that has rows."""
+        masks = self.rules.masks
+        if masks and (reason := masks.why_no_key(schema)) is not None:
+            self.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
+
+    def shows(self, schema: Schema, column: Column) -> bool:
+        """Whether a column is written as it is."""
+        return column.name not in self.rules.masks.treatments(schema)
+
     def applied(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of a table, masked.
 
@@ -61,11 +71,10 @@ class SnapshotRules:
         UsageError
             The rules do not fit the table.
         """
+        self.note(schema)
         masks = self.rules.masks
         if not masks:
             return batch
-        if (reason := masks.why_no_key(schema)) is not None:
-            self.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
         return masks.applied(schema, batch, masks.schema(schema, batch.schema))
 
     def error(self, schema: Schema, column: Column, error: Exception) -> ServerError:

@@ -203,11 +203,14 @@ class Pipeline:
         Called with the record of each batch once it is in the lake.
     on_progress : callable or None
         Called with the progress that each batch made, after `on_batch`.
+    on_snapshot : callable
+        Called with lines about what an interrupted snapshot has left.
     """
 
     job: Job
     on_batch: Callable[[dict[str, Any]], object] = lambda record: None
     on_progress: Callable[[Progress], object] | None = None
+    on_snapshot: Callable[[str], object] = lambda line: None
     lake: Lake = field(init=False)
 
     def __post_init__(self) -> None:
@@ -304,6 +307,7 @@ class Pipeline:
             zero_dates=job.zero_dates,
             readers=job.snapshot_readers,
             rules=job.rules,
+            report=self.on_snapshot,
         )
 
     def close(self) -> None:

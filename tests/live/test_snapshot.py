@@ -77,6 +77,7 @@ def raw(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
     FakeSession.rows = [(str(one["id"]), one["v"].encode()) for one in found]
     FakeSession.queries = []
     monkeypatch.setattr(snapshots, "Session", FakeSession)
+    monkeypatch.setattr(snapshots, "log_id", lambda address, log: None)
     return {one["id"]: one["v"] for one in found}
 
 

@@ -247,6 +247,8 @@ def test_lake_that_begins_with_a_snapshot(
     with writing(server):
         moments: list[Callable[[], bool]] = [
             lambda: record.parent.exists(),
+            lambda: len([*record.parent.glob("chunks/*.json")]) >= 3,
+            lambda: len([*record.parent.glob("chunks/*.json")]) >= 9,
             lambda: record.exists(),
             lambda: newest(lake, "commits") >= 1,
         ]
@@ -260,8 +262,8 @@ def test_lake_that_begins_with_a_snapshot(
                 assert process.poll() is None, words(lake).read_text()[-3000:]
             finally:
                 kill(process)
-            run(server, after[: len(after) // 3])
-            del after[: len(after) // 3]
+            run(server, after[: len(after) // 5])
+            del after[: len(after) // 5]
         run(server, after)
     run_to_end(source, lake, "--snapshot", "--state")
     check_tables(server, lake)

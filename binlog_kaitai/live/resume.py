@@ -1,0 +1,61 @@
+"""Continues a snapshot that was interrupted: finds out what the logs have changed since.
+
+A row that the logs have not changed since it was read is the same in the new consistent snapshot. The other
+rows are read again, so that in the end all rows are those of one position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.following.log_headers import header_of
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.chunks import Chunk
+from binlog_kaitai.live.source import open_log
+from binlog_kaitai.live.table_ranges import Table
+from binlog_kaitai.live.touched import Touched, touched_since
+from binlog_kaitai.sources.source import Source
+
+
+def log_id(address: Address, log: str) -> int | None:
+    """Identifies a log of a server; None if it cannot be read."""
+    try:
+        with open_log(address, log) as stream:
+            header = header_of(stream, address.name + log)
+    except BinlogError:
+        return None
+    return None if header is None else header.log_id
+
+
+def usable(address: Address, logs: dict[str, int], chunks: Iterable[Chunk]) -> list[Chunk]:
+    """The chunks whose position is in the logs of a server, given with their sizes."""
+    ids: dict[str, int | None] = {}
+    found = []
+    for one in chunks:
+        view = one.view
+        if view.log not in ids:
+            ids[view.log] = log_id(address, view.log) if view.log in logs else None
+        known = ids[view.log]
+        if known is not None and known == view.log_id and view.position <= logs[view.log]:
+            found.append(one)
+    return found
+
+
+def touched(address: Address, logs: list[str], chunks: list[Chunk], tables: Iterable[Table]) -> Touched:
+    """What a server's logs have changed in tables since the first of their chunks.
+
+    Parameters
+    ----------
+    logs
+        The names of the server's logs, up to the newest one to read.
+    """
+    start, position = min((logs.index(one.view.log), one.view.position) for one in chunks)
+    names = logs[start:]
+    sources = [
+        Source(address.name + name, partial(open_log, address, name, following))
+        for name, following in zip(names, [*names[1:], ""], strict=True)
+    ]
+    wanted = {one.key for one in chunks}
+    return touched_since(sources, position, {one.key: one for one in tables if one.key in wanted})
