@@ -17,43 +17,37 @@ from __future__ import annotations
 import os
 import random
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.checksums import check
-from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.kernel.arrays import view_of
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
+from binlog_kaitai.core.grammar import read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
+from binlog_kaitai.live.flushing import Flush
+from binlog_kaitai.live.log_file import ENDS, is_same, set_in_use, whole_transactions
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.live.state import (
     Place,
     State,
     context_of,
     read_names,
+    refuse_existing,
     refuse_strangers,
     remove_logs,
     take_lock,
 )
 from binlog_kaitai.sources.disk import replace_file
-from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import MAGIC, series_of
 
 #: Maximum size of the last transaction to fetch again and compare, in bytes.
 _MOST_AGAIN = 16 << 20
-
-_FLAGS_AT = len(MAGIC) + header_offset("flags")
-_IN_USE = masks.EventHeader.IS_IN_USE
-
-#: Events that end a log.
-_ENDS = (EventType.rotate_event, EventType.stop_event)
 
 #: Range of randomly chosen server ids, which are higher than those usually assigned.
 SERVER_IDS = 1 << 31, (1 << 32) - 1
@@ -90,6 +84,7 @@ class Archive:
         self._file: int | None = None
         self._end = 0  # of the open log, in bytes
         self._rest = Place("")  # like `place`, but not on disk yet
+        self._flush: Flush | None = None  # in progress
         self._quiescent = QuiescentPoints()
         self._is_closed = False  # by an event of the server
         self._is_flag_unsafe = False
@@ -138,14 +133,8 @@ class Archive:
         ServerError
             The archive already has a log of this name.
         """
-        is_begun = self.place is not None and (self.place.name, self.place.position) == (name, 0)
-        names = (name, *(name + suffix for suffix in SUFFIXES))
-        if any((self.folder / one).exists() for one in names) and not is_begun:
-            reason = (
-                f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
-                "Were the server's logs reset? Fetch into another directory"
-            )
-            raise ServerError(reason, file=str(self.folder / name))
+        if self.place is None or (self.place.name, self.place.position) != (name, 0):
+            refuse_existing(self.folder, name)
         self.sync()
         self._close_file()
         self.place = self._rest = Place(name)
@@ -196,7 +185,7 @@ class Archive:
             self._put(data, is_first=begin == len(MAGIC))
         offsets = np.append(block.positions, end)[self._quiescent.of(block)]
         self._note(offsets[offsets >= self._rest.position].tolist())
-        self._is_closed = int(block.types[-1]) in _ENDS
+        self._is_closed = int(block.types[-1]) in ENDS
         if self._is_closed:
             self._set_in_use(is_set=False)
 
@@ -213,10 +202,11 @@ class Archive:
 
     def sync(self, *, and_state: bool = True) -> None:
         """Write all complete transactions to disk, then update the state."""
+        self.settle()
         if not self.unsafe or self._file is None:
             return
         is_new = self.place is None or not self.place.position
-        with writing_to(str(self.folder / self._rest.name)):
+        with self._syncing():
             os.fsync(self._file)
             self._is_flag_unsafe = False
             if is_new:
@@ -226,6 +216,38 @@ class Archive:
         if and_state or is_new:
             self.place = self._rest
             self._save()
+
+    def begin_sync(self) -> None:
+        """Like `sync`, but in a thread; the state is updated by the next call of `settle`, `sync` or this."""
+        self.settle()
+        if self.place is None or not self.place.position:
+            self.sync()  # a new log needs more
+        elif self.unsafe and self._file is not None:
+            self._flush = Flush(self._file, self._rest)
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether a sync has ended whose state `settle` has to write."""
+        return self._flush is not None and self._flush.is_done
+
+    def settle(self) -> None:
+        """Wait for the end of a sync that is in progress, and update the state."""
+        flush, self._flush = self._flush, None
+        if flush is not None:
+            with self._syncing():
+                flush.wait()
+            self.place = flush.place
+            self._save()
+
+    @contextmanager
+    def _syncing(self) -> Iterator[None]:
+        """If a sync fails, forget what it was to make safe: systems report each failure only once."""
+        try:
+            with writing_to(str(self.folder / self._rest.name)):
+                yield
+        except SourceError:
+            self._rest, self._is_flag_unsafe = self.place or self._rest, False
+            raise
 
     def remove_before(self, name: str) -> None:
         """Remove the logs before one of them; the index no longer lists them when they go.
@@ -293,11 +315,8 @@ class Archive:
         assert self._file is not None
         count = min(len(data), self._end - begin)
         with reading(str(self.folder / self._rest.name)):
-            mine = bytearray(os.pread(self._file, count, begin))
-        if begin <= _FLAGS_AT < begin + len(mine):
-            mine[_FLAGS_AT - begin] &= ~_IN_USE
-        if mine != bytes(data[:count]):
-            raise self._differs(begin)
+            if not is_same(self._file, data[:count], begin):
+                raise self._differs(begin)
         return count
 
     def _differs(self, position: int) -> ServerError:
@@ -310,9 +329,7 @@ class Archive:
     def _set_in_use(self, *, is_set: bool) -> None:
         assert self._file is not None
         with writing_to(str(self.folder / self._rest.name)):
-            flags = os.pread(self._file, 1, _FLAGS_AT)[0]
-            flags = flags | _IN_USE if is_set else flags & ~_IN_USE
-            os.pwrite(self._file, bytes([flags]), _FLAGS_AT)
+            set_in_use(self._file, is_set=is_set)
 
     def _note(self, offsets: list[int]) -> None:
         """Record the offset up to which no transaction is open."""
@@ -325,6 +342,8 @@ class Archive:
         self._rest = Place(self._rest.name, last, max(near[0], len(MAGIC)))
 
     def _close_file(self) -> None:
+        with suppress(SourceError):
+            self.settle()
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -365,7 +384,11 @@ class Archive:
         self._start(safe)
         self._rest = self.place
         if size > safe:
-            self._keep_whole(path)
+            with suppress(BinlogError):  # the bytes end, or are not events
+                for offsets, is_closed in whole_transactions(path, safe, self._quiescent):
+                    self._note(offsets)
+                    if is_closed:
+                        self._set_in_use(is_set=False)
         with writing_to(str(path)):
             os.ftruncate(self._file, self._rest.position)
         self._end = self._rest.position
@@ -374,22 +397,3 @@ class Archive:
         if safe and read_names(self.folder) != self._names:
             self._write_index()
         self.sync()
-
-    def _keep_whole(self, path: Path) -> None:
-        """Advance to the end of the last complete transaction whose checksums are correct."""
-        begin = max(self._rest.position, len(MAGIC))
-        with suppress(BinlogError), reading(str(path)), path.open("rb") as stream:
-            if stream.read(len(MAGIC)) != MAGIC:
-                return
-            context = context_of(path) if self._rest.position else Context(4)
-            stream.seek(begin)
-            reader = BlockReader(stream, context, begin, name=str(path), prefetches=False)
-            for block in reader:
-                if not block.is_special and not block.layout.is_checksummed:
-                    return
-                if (check(block) == BAD).any():
-                    return
-                offsets = np.append(block.positions, block.end_positions[-1])[self._quiescent.of(block)]
-                self._note(offsets.tolist())
-                if int(block.types[-1]) in _ENDS and self._rest.position == offsets[-1]:
-                    self._set_in_use(is_set=False)

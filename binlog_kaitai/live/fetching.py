@@ -11,12 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.errors import (
-    BinlogError,
-    ConnectionLostError,
-    DamagedError,
-    ServerError,
-)
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, ServerError
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import pause_after
@@ -35,7 +30,7 @@ from binlog_kaitai.live.tear import check_continues, log_after, torn
 from binlog_kaitai.sources.source import MAGIC
 
 #: Bytes written, and seconds, after which they are synced to disk.
-_SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
+_SYNC_BYTES, _SYNC_SECONDS = 32 << 20, 1.0
 
 #: Without following, the number of consecutive attempts without a new byte.
 TRIES = 8
@@ -320,8 +315,7 @@ class Fetch:
     def _read_burst(self, stream: EventStream) -> None:
         """Process the received events, up to the end of an event."""
         archive = self._archive
-        source: Any = stream
-        place = archive.context, stream.position
+        source, place = cast(BinaryIO, stream), (archive.context, stream.position)
         reader = BlockReader(source, *place, name=stream.log_name, prefetches=False)
         for block in reader:
             if stream.description:
@@ -334,8 +328,11 @@ class Fetch:
             if self._lag is not None:
                 self._lag.take(block)
             if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
-                self._sync()
+                self._sync(waits=False)
                 self._show(is_caught_up=False)
+            elif archive.is_synced:
+                archive.settle()
+                self._tick()
             if self._stop.is_set():
                 return
 
@@ -359,8 +356,8 @@ class Fetch:
     def _is_due(self) -> bool:
         return self._archive.unsafe and time.monotonic() - self._synced_at >= _SYNC_SECONDS
 
-    def _sync(self) -> None:
-        self._archive.sync()
+    def _sync(self, *, waits: bool = True) -> None:
+        self._archive.sync() if waits else self._archive.begin_sync()
         self._synced_at, self._synced_bytes = time.monotonic(), self._archive.written
         self._tick()
 

@@ -14,11 +14,12 @@ from typing import Any, BinaryIO, cast
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import SourceError, UsageError, reading, writing_to
+from binlog_kaitai.errors import ServerError, SourceError, UsageError, reading, writing_to
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.locks import try_lock_open
+from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_name
 
 STATE = "fetch.json"
@@ -201,6 +202,22 @@ def refuse_strangers(folder: Path) -> None:
     if logs:
         reason = f"has {logs[0]} in it, and no {STATE}: fetch did not make it; choose another directory"
         raise SourceError(reason, file=str(folder))
+
+
+def refuse_existing(folder: Path, name: str) -> None:
+    """Reject a log that an archive already has, possibly compressed.
+
+    Raises
+    ------
+    ServerError
+        It has one of this name.
+    """
+    if any((folder / (name + suffix)).exists() for suffix in ("", *SUFFIXES)):
+        reason = (
+            f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
+            "Were the server's logs reset? Fetch into another directory"
+        )
+        raise ServerError(reason, file=str(folder / name))
 
 
 def refuse_trimmed(folder: Path) -> None:

@@ -19,6 +19,8 @@ BUFFER = 4 << 20
 #: With fewer bytes received, wait this long for more, in seconds.
 _SMALL_BURST, _PATIENCE = 3 << 20, 0.002
 
+_CLOSED = "the server closed the connection"
+
 
 class Wire:
     """The receiving side of a connection.
@@ -128,27 +130,36 @@ class Wire:
 
     def _receive_available(self) -> None:
         """Receive what is there, without asking before each of TLS's 16 KiB whether more is."""
-        timeout = self._socket.gettimeout()
+        begin, end, limit = self.end, self.end, min(self.at + _SMALL_BURST, len(self.buffer))
+        view, timeout = self.view, self._socket.gettimeout()
+        # Of SSLSocket's functions, this one does the least for each of TLS's records.
+        read: Any = self._socket.read if isinstance(self._socket, ssl.SSLSocket) else None
         self._socket.settimeout(0)
         try:
-            while self._has_room():
-                self.end += self.receive_into(self.view[self.end :])
+            while end < limit:
+                room = view[end:]
+                count = self._socket.recv_into(room) if read is None else read(len(room), room)
+                if not count:
+                    raise ConnectionLostError(_CLOSED)
+                end += count
         except (BlockingIOError, ssl.SSLWantReadError):
             pass
+        except OSError as error:
+            raise _broken(error) from error
         finally:
+            self.end = end
+            if end > begin:
+                self._heard = time.monotonic()
             self._socket.settimeout(timeout)
 
     def receive_into(self, view: memoryview) -> int:
         """Receive bytes from the socket directly into a buffer."""
         try:
             count = int(self._socket.recv_into(view))
-        except (BlockingIOError, ssl.SSLWantReadError):  # only while nothing is to be waited for
-            raise
         except OSError as error:  # includes timeouts
-            reason = f"the connection broke: {error.strerror or error}"
-            raise ConnectionLostError(reason) from error
+            raise _broken(error) from error
         if not count:
-            raise ConnectionLostError("the server closed the connection")
+            raise ConnectionLostError(_CLOSED)
         self._heard = time.monotonic()
         return count
 
@@ -166,3 +177,7 @@ class Wire:
                 return True
             if time.monotonic() >= deadline:
                 return False
+
+
+def _broken(error: OSError) -> ConnectionLostError:
+    return ConnectionLostError(f"the connection broke: {error.strerror or error}")

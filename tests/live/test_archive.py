@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
 from binlog_kaitai.live import fetching
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.state import InUseError
+from binlog_kaitai.live.state import InUseError, Place, State
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, Source
 from tests.live.test_packets import FLAGS_AT, not_in_use
@@ -297,3 +298,64 @@ def test_a_disk_that_is_full(
     monkeypatch.setattr(os, "pwrite", write)
     FakeFetch(source, tmp_path / "a").run()
     assert same(contents(tmp_path / "a"), source.logs)
+
+
+def test_bytes_count_once_their_sync_has_ended(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More is received during a sync, which then makes nothing safe but what was written before it began."""
+    fsync, allowed = os.fsync, threading.Event()
+    folder = tmp_path / "a"
+    FakeFetch(source, folder).run()
+    archive = Archive(folder)
+    newest = archive.place
+    assert newest is not None
+    safe, later = (Place(newest.name, newest.position + count, newest.position) for count in (10, 30))
+    path = folder / newest.name
+    with path.open("ab") as file:
+        file.write(bytes(30))
+
+    def sync_when_allowed(file: int) -> None:
+        assert allowed.wait(30)
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", sync_when_allowed)
+    archive._rest = safe
+    archive.begin_sync()
+    archive._rest = later
+    assert (archive.place, archive.is_synced) == (newest, False)
+    assert State.load(folder).place == newest  # type: ignore[union-attr]
+    allowed.set()
+    archive.settle()
+    assert archive.place == State.load(folder).place == safe  # type: ignore[union-attr]
+    archive.sync()
+    assert archive.place == later
+    archive.close()
+
+
+@pytest.mark.parametrize("how", ["sync", "begin_sync"])
+def test_a_sync_that_fails_makes_nothing_safe(
+    how: str, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Systems report a failed write once; the next sync of the same bytes succeeds without having them."""
+    folder = tmp_path / "a"
+    FakeFetch(source, folder).run()
+    archive = Archive(folder)
+    newest = archive.place
+    assert newest is not None
+    with (folder / newest.name).open("ab") as file:
+        file.write(bytes(30))
+
+    def fail(file: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    archive._rest = Place(newest.name, newest.position + 30, newest.position)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(SourceError, match="Input/output error"):  # noqa: PT012
+            getattr(archive, how)()
+            archive.settle()
+    archive.cut()
+    assert archive.place == newest
+    assert (folder / newest.name).stat().st_size == newest.position
+    archive.close()
