@@ -6,6 +6,7 @@ literals     literals of a script, as what queries return and as Arrow arrays
 loading      the state of a client that runs a script, and the rows that it inserts
 mysqldump    a script of mysqldump or mariadb-dump
 mydumper     a directory of mydumper
+progress     lines on how much has been read
 snapshot     reads a dump of either kind into a snapshot
 ===========  ==================================================================
 

@@ -15,6 +15,7 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.dumps.literals import Converter
+from binlog_kaitai.dumps.progress import DumpProgress
 from binlog_kaitai.dumps.script import Kind, Piece, Script
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.live.snapshot import BATCH_BYTES, BATCH_ROWS, SYSTEM
@@ -80,6 +81,8 @@ class Loading:
         Where rows are written.
     identify
         Called before the first row, once the position is known.
+    progress
+        Counts the bytes of the scripts.
 
     Attributes
     ----------
@@ -96,7 +99,12 @@ class Loading:
     """
 
     def __init__(
-        self, wanted: TableSet, files: SnapshotFiles, zero_dates: str, identify: Callable[[], None]
+        self,
+        wanted: TableSet,
+        files: SnapshotFiles,
+        zero_dates: str,
+        identify: Callable[[], None],
+        progress: DumpProgress,
     ) -> None:
         self.database = ""
         self.is_mariadb = False
@@ -108,6 +116,7 @@ class Loading:
         self._identify: Callable[[], None] | None = identify
         self._skipped: set[Key] = set()
         self._wanted = wanted
+        self._progress = progress
         self._files = files
         self._zero_dates = zero_dates
         self._charset = self._time_zone = ""
@@ -132,6 +141,7 @@ class Loading:
                     self.on_comment(script, text)
                 case Kind.STATEMENT:
                     self._statement(script, piece.text)
+        self._progress.end_script(script.position)
 
     def end(self) -> str:
         """Write the remaining rows; returns the definitions of the tables.
@@ -249,6 +259,7 @@ class Loading:
             if len(batch.rows) == BATCH_ROWS or position - batch.positions[0] >= BATCH_BYTES:
                 self._flush()
                 batch = self._batch_of(script, table, columns)
+                self._progress.advance(position, sum(one.has_data for one in self.tables.values()))
 
     def _names(self, text: bytes) -> list[str]:
         """Names in a list or a qualified name: in UTF-8, or in the character set of the rows."""

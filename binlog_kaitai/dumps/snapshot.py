@@ -11,6 +11,7 @@ from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.dumps.loading import Loading
 from binlog_kaitai.dumps.mydumper import Mydumper
 from binlog_kaitai.dumps.mysqldump import Mysqldump
+from binlog_kaitai.dumps.progress import DumpProgress
 from binlog_kaitai.errors import SourceError, reading
 from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import NO_RULES, Rules
@@ -28,6 +29,7 @@ def snapshot_of_dump(
     zero_dates: str = "null",
     rules: Rules = NO_RULES,
     header_of: Callable[[str], LogHeader | None] = lambda log: None,
+    report: Callable[[str], object] = lambda line: None,
 ) -> Snapshot:
     """Write the rows of a dump to a folder, or return the complete snapshot there.
 
@@ -42,6 +44,8 @@ def snapshot_of_dump(
     header_of
         Returns the start of the log with the given name. A dump does not say when it was taken in UTC, nor
         from which server, so its rows have the time at which that log began, and its server.
+    report
+        Called every few seconds with a line on how much of the dump has been read.
 
     Raises
     ------
@@ -51,7 +55,7 @@ def snapshot_of_dump(
         The rules do not fit a table, or the complete snapshot was taken with other ones.
     """
     return completed(
-        folder, rules, lambda: _read(path, folder, tables, dialect, zero_dates, rules, header_of)
+        folder, rules, lambda: _read(path, folder, tables, dialect, zero_dates, rules, header_of, report)
     )
 
 
@@ -63,6 +67,7 @@ def _read(
     zero_dates: str,
     rules: Rules,
     header_of: Callable[[str], LogHeader | None],
+    report: Callable[[str], object],
 ) -> Snapshot:
     files = SnapshotFiles(folder, dialect, SnapshotRules(rules))
     files.time = datetime.fromtimestamp(0, UTC)
@@ -72,9 +77,9 @@ def _read(
             files.time, files.server_id = datetime.fromtimestamp(header.begun, UTC), header.server_id
             _check_server(header, loading.gtids, files.log)
 
-    loading = Loading(tables, files, zero_dates, identify)
     try:
         with reading(str(path)):
+            loading = Loading(tables, files, zero_dates, identify, DumpProgress(path, report))
             (Mydumper if path.is_dir() else Mysqldump)(path, loading, files).read()
             ddl = loading.end()
     finally:

@@ -9,6 +9,8 @@ wire         the packets of a connection, as they come
 packet_kernels  joins the payloads of many packets
 packets      the stream of packets → the bytes of one log after another
 state        the files of an archive besides its logs
+log_file     the file of a log: its in-use flag, and the transactions that are whole
+flushing     syncs a log in a thread, while more of it is received
 archive      the directory: its logs, index and state
 eras         archives that continue at another server
 starts       where a new archive begins

@@ -204,7 +204,7 @@ class Pipeline:
     on_progress : callable or None
         Called with the progress that each batch made, after `on_batch`.
     on_snapshot : callable
-        Called with lines about what an interrupted snapshot has left.
+        Called with lines on the progress of a snapshot, and on what an interrupted one has left.
     """
 
     job: Job
@@ -297,6 +297,7 @@ class Pipeline:
                 zero_dates=job.zero_dates,
                 rules=job.rules,
                 header_of=lambda log: log_header(job.following, log),
+                report=self.on_snapshot,
             )
         assert job.following.server is not None
         return take_snapshot(

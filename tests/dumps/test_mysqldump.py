@@ -13,11 +13,14 @@ import zstandard
 
 from binlog_kaitai.columns.views.masks import Masks
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.dumps import loading, progress, snapshot_of_dump
 from binlog_kaitai.dumps import script as scripts
 from binlog_kaitai.dumps.script import Kind, Script
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.live.snapshot_files import Snapshot
 from tests.dumps.building import END, HEADER, POSITION, loaded, rows_of, script, table
 
@@ -300,3 +303,30 @@ def test_masks_and_renames(tmp_path: Path) -> None:
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="No such file"):
         loaded(tmp_path / "none.sql", tmp_path)
+
+
+def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines have the bytes read, of how many if the script is not compressed, and the tables so far."""
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_MEGABYTE", 1)
+    monkeypatch.setattr(loading, "BATCH_ROWS", 2)
+    dump = script(table("t", "`id` int", "(1),(2),(3),(4)"), table("u", "`id` int", "(5),(6),(7)"))
+    lines: list[str] = []
+    for name, data in (("dump.sql", dump), ("dump.sql.gz", gzip.compress(dump))):
+        (tmp_path / name).write_bytes(data)
+        snapshot_of_dump(
+            tmp_path / name,
+            tmp_path / f"of {name}",
+            tables=TableSet.of(()),
+            dialect=SPARK,
+            report=lines.append,
+        )
+    positions = [dump.index(text) for text in (b"(2),", b"(4);", b"(6),")]
+    expected = [
+        f"{position} {{}}MB read, {tables}"
+        for position, tables in zip(positions, ("1 table", "1 table", "2 tables"), strict=True)
+    ]
+    assert lines == [
+        *(f"dump: {line.format(f'of {len(dump)} ')}" for line in expected),
+        *(f"dump: {line.format('')}" for line in expected),
+    ]
