@@ -7,6 +7,7 @@ holds the longest row. `ddl.lexer` needs whole statements as text, which suits t
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
@@ -23,10 +24,13 @@ _MARGIN = 64
 #: Maximum length of a row, in bytes; servers accept packets of 1 GiB, which escapes may double.
 _MOST_ROW = 2 << 30
 
-_SINGLE = rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
-_DOUBLE = rb'"[^"\\]*+(?:(?:\\.|"")[^"\\]*+)*+"'
+#: Repeats a group without going back. Python before 3.11.5 may not find what such a group matches.
+_ALL = rb"*+" if sys.version_info >= (3, 11, 5) else rb"*"
+
+_SINGLE = rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)" + _ALL + rb"'(?!')"
+_DOUBLE = rb'"[^"\\]*+(?:(?:\\.|"")[^"\\]*+)' + _ALL + rb'"(?!")'
 _STRING = rb"(?:" + _SINGLE + rb"|" + _DOUBLE + rb")"
-_NAME = rb"`(?:[^`]|``)*+`"
+_NAME = rb"`[^`]*+(?:``[^`]*+)" + _ALL + rb"`(?!`)"
 _SPACE = rb"[ \t\r\n]*+"
 
 #: A literal as dumps write it.
@@ -38,7 +42,8 @@ _VALUE = re.compile(_SPACE + rb"(" + _LITERAL + rb")" + _SPACE, re.DOTALL)
 
 #: A row, whatever its values are.
 _ANY_ROW = re.compile(
-    rb"\((?:[^'\"()]|" + _STRING + rb"|\((?:[^'\"()]|" + _STRING + rb")*+\))*+\)", re.DOTALL
+    rb"\((?:[^'\"()]++|" + _STRING + rb"|\((?:[^'\"()]++|" + _STRING + rb")" + _ALL + rb"\))" + _ALL + rb"\)",
+    re.DOTALL,
 )
 _AFTER_ROW = re.compile(_SPACE + rb"([,;])" + _SPACE)
 
@@ -49,9 +54,9 @@ _COMMENTS = (
 )
 _DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[^\n]*(?:\n|\Z)", re.IGNORECASE)
 _TABLE = rb"((?:" + _NAME + rb"|[0-9A-Za-z_$\x80-\xff]+)(?:\." + _NAME + rb")?)"
-_COLUMNS = rb"(?:\(((?:" + _NAME + rb"|[^`'\"()])*+)\)" + _SPACE + rb")?+"
+_COLUMNS = rb"(?:\(((?:" + _NAME + rb"|[^`'\"()])" + _ALL + rb")\)" + _SPACE + rb")?"
 _INSERT = re.compile(
-    rb"(?:INSERT(?:\s+(?:LOW_PRIORITY|DELAYED|IGNORE))*+|REPLACE)\s+INTO\s+"
+    rb"(?:INSERT(?:\s+(?:LOW_PRIORITY|DELAYED|IGNORE))*|REPLACE)\s+INTO\s+"
     + _TABLE + _SPACE + _COLUMNS + rb"VALUES" + _SPACE + rb"(?=\()",
     re.DOTALL | re.IGNORECASE,
 )  # fmt: skip
