@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
 from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.chunks import Chunk
+from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import open_log
 from binlog_kaitai.live.table_ranges import Table
 from binlog_kaitai.live.touched import Touched, touched_since
@@ -27,6 +28,21 @@ def log_id(address: Address, log: str) -> int | None:
     except BinlogError:
         return None
     return None if header is None else header.log_id
+
+
+def unlogged(session: Session) -> str:
+    """Why the logs of a server may lack changes of its tables; empty if they do not."""
+    if any(session.log_status()[2:4]):
+        return "the server logs the changes of some databases only"
+    # The name since MySQL 8.0.26, and the one of older servers and of MariaDB.
+    values = (session.variable(f"global.{name}") for name in ("log_replica_updates", "log_slave_updates"))
+    try:
+        is_lost = "1" not in values and session.is_replica()
+    except ConnectionLostError:
+        raise
+    except ServerError as error:
+        return f"whether the server is a replica is not known: {error.reason}"
+    return "the server does not log what it replicates" if is_lost else ""
 
 
 def usable(address: Address, logs: dict[str, int], chunks: Iterable[Chunk]) -> list[Chunk]:

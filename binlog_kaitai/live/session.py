@@ -176,13 +176,25 @@ class Session:
 
     def newest_position(self) -> tuple[str, int]:
         """The log that the server is writing, and its length in bytes."""
+        name, position, *_ = self.log_status()
+        return str(name), int(position)
+
+    def log_status(self) -> tuple[Any, ...]:
+        """The newest log, its length in bytes, and the databases whose changes alone, or not, are logged."""
         statement = "SHOW MASTER STATUS"
         if not self.server.is_mariadb and _version(self.server.version) >= (8, 2):
             statement = "SHOW BINARY LOG STATUS"
         rows = self.ask(statement, "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)")
         if not rows:
             raise ServerError("binary logging is disabled on the server (log_bin is off)")
-        return str(rows[0][0]), int(rows[0][1])
+        return rows[0]
+
+    def is_replica(self) -> bool:
+        """Whether the server has a source."""
+        statement = "SHOW ALL SLAVES STATUS" if self.server.is_mariadb else "SHOW SLAVE STATUS"
+        if not self.server.is_mariadb and _version(self.server.version) >= (8, 4):
+            statement = "SHOW REPLICA STATUS"
+        return bool(self.ask(statement, "its source (REPLICATION CLIENT, or REPLICA MONITOR)"))
 
     def logs(self) -> list[tuple[str, int]]:
         """The server's logs with their sizes, oldest first."""

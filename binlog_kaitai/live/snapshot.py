@@ -33,7 +33,7 @@ from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.chunk_files import ChunkFiles, can_be_kept
-from binlog_kaitai.live.resume import log_id, touched, usable
+from binlog_kaitai.live.resume import log_id, touched, unlogged, usable
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.snapshot_files import Snapshot, completed
 from binlog_kaitai.live.snapshot_rules import SnapshotRules
@@ -226,11 +226,12 @@ class _Taking:
         earlier = self._files.earlier
         if not earlier:
             return {}
-        logs = dict(session.logs())
+        logs, reason = dict(session.logs()), unlogged(session)
         keepable = {one.key for one in tables if can_be_kept(one)}
-        chunks = [one for one in usable(self._address, logs, earlier) if one.key in keepable]
+        known = [] if reason else usable(self._address, logs, earlier)
+        chunks = [one for one in known if one.key in keepable]
         found: dict[tuple[str, str], list[Range]] = {}
-        reason = "the server no longer has the log at its position, or its tables are others"
+        reason = reason or "the server no longer has the log at its position, or its tables are others"
         if chunks:
             names = list(logs)
             names = names[: names.index(self._files.log) + 1]
