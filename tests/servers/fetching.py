@@ -303,6 +303,22 @@ def wait_for(is_true: Callable[[], bool], what: str, seconds: float = 90) -> Non
         time.sleep(0.05)
 
 
+def settle(server: Server) -> None:
+    """Wait until a server has written what it writes in the background.
+
+    MariaDB writes BINLOG_CHECKPOINT_EVENT and clears flags of finished logs so.
+    """
+    before, now = None, _log_states(server)
+    while now != before:
+        time.sleep(1)
+        before, now = now, _log_states(server)
+
+
+def _log_states(server: Server) -> list[tuple[str, int, bytes]]:
+    paths = [server.data / name for name in logs_in(server.data)]
+    return [(path.name, path.stat().st_size, path.read_bytes()[:40]) for path in paths]
+
+
 def logs_in(folder: Path) -> list[str]:
     """The names of the logs in a directory; MariaDB has an index of GTIDs beside each."""
     return sorted(path.name for path in folder.glob("binlog.*") if path.suffix[1:].isdigit())

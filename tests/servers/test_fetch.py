@@ -32,6 +32,7 @@ from tests.servers.fetching import (
     prepare,
     run_fetch,
     run_workload,
+    settle,
     start_fetch,
     url,
     wait_for,
@@ -61,12 +62,14 @@ def test_archive_is_the_logs_of_the_server(name: str, start_server: StartServer,
     run_workload(server, 1, 150)
     server.execute("INSERT INTO f.long VALUES (REPEAT('x', 20000000))")
     archive = tmp_path / "archive"
+    settle(server)
     done = run_fetch(server.port, archive)
     assert done.returncode == 0, done.stderr
     assert differences(archive, server) == []
     run_workload(server, 2, 50)
     server.execute("FLUSH BINARY LOGS")
     run_workload(server, 3, 20)
+    settle(server)
     assert run_fetch(server.port, archive).returncode == 0
     assert differences(archive, server) == []
 
@@ -96,7 +99,7 @@ def test_kills_and_lost_connections(name: str, start_server: StartServer, tmp_pa
         writing.stop()
         wait_for(lambda: archived(archive, server), archive.with_suffix(".log").read_text()[-3000:])
         assert kill(fetching, signal.SIGTERM) == 0
-        # A server may log the rollback of a closed connection late.
+        settle(server)  # it may log the rollback of a closed connection late
         assert run_fetch(proxy.port, archive).returncode == 0
     finally:
         writing.stop()
@@ -121,6 +124,7 @@ def test_compressed_archive(name: str, start_server: StartServer, tmp_path: Path
                 server.execute("FLUSH BINARY LOGS")
     finally:
         writing.stop()
+    settle(server)
     assert run_fetch(server.port, archive, "--compress", "zstd").returncode == 0
     *closed, newest = logs_in(server.data)
     names = sorted(path.name for path in archive.iterdir() if path.name.startswith("binlog.0"))
@@ -294,6 +298,7 @@ def test_a_server_as_a_source(name: str, start_server: StartServer) -> None:
     server = start_server(name)
     prepare(server)
     run_workload(server, 21, 60)
+    settle(server)
     address = f"mysql://root:@127.0.0.1:{server.port}/"
     logs = [server.data / one for one in logs_in(server.data)]
     named = address.replace(":@", "@")

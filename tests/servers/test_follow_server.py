@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from itertools import islice
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from tests.servers.fetching import (
     logs_in,
     prepare,
     run_workload,
+    settle,
     url,
     wait_for,
 )
@@ -46,12 +46,8 @@ def positions_of(server: Server) -> list[tuple[str, int]]:
 
 
 def settled(server: Server) -> list[tuple[str, int]]:
-    """The same, once the server has written what it writes in the background (BINLOG_CHECKPOINT_EVENT)."""
-    before, now = None, positions_of(server)
-    while now != before:
-        time.sleep(1)
-        before, now = now, positions_of(server)
-    return now
+    settle(server)
+    return positions_of(server)
 
 
 @pytest.mark.parametrize("name", ["mysql-5.6", "mysql-9.7", "mariadb-11.8"])
