@@ -99,15 +99,19 @@ def test_kills_and_lost_connections(name: str, start_server: StartServer, tmp_pa
         writing.stop()
         wait_for(lambda: archived(archive, server), archive.with_suffix(".log").read_text()[-3000:])
         assert kill(fetching, signal.SIGTERM) == 0
-        settle(server)  # it may log the rollback of a closed connection late
-        assert run_fetch(proxy.port, archive).returncode == 0
+        # MariaDB clears the in-use flag after it has begun the next log; killed in between, it never does.
+        but_in_use = name.startswith("mariadb")
+        for _ in range(5):  # a server may log the rollback of a closed connection late
+            settle(server)
+            assert run_fetch(proxy.port, archive).returncode == 0
+            if not (found := differences(archive, server, but_in_use=but_in_use)):
+                break
     finally:
         writing.stop()
         kill(fetching)
         proxy.close()
     assert writing.count > 500
-    # MariaDB clears the in-use flag after it has begun the next log; killed in between, it never does.
-    assert differences(archive, server, but_in_use=name.startswith("mariadb")) == []
+    assert found == []
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
