@@ -123,7 +123,10 @@ class ChunkFiles(SnapshotFiles):
     def keep(
         self, chunks: Iterable[Chunk], tables: Iterable[Table], touched: Touched
     ) -> dict[tuple[str, str], list[Range]]:
-        """The ranges of chunks that need not be read again, except for some rows; forgets all others."""
+        """The ranges of chunks that need not be read again, except for some rows; forgets all others.
+
+        The chunks are of tables that `can_be_kept`.
+        """
         by_table: dict[tuple[str, str], list[Chunk]] = {}
         for one in chunks:
             by_table.setdefault(one.key, []).append(one)
@@ -132,7 +135,7 @@ class ChunkFiles(SnapshotFiles):
             mine, keys = by_table.get(table.key, []), touched.of(table.key)
             statements, bounds = {one.statement for one in mine}, {one.bounds for one in mine}
             is_same = statements == {_without_counter(table.statement)} and len(bounds) == 1
-            if not is_same or not can_be_kept(table) or keys is None:
+            if not is_same or keys is None:
                 continue
             ranges = [self._kept(Range(table, one.bounds, one.number, one), keys) for one in mine]
             found[table.key] = [one for one in ranges if one is not None]

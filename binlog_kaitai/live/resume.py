@@ -7,24 +7,20 @@ rows are read again, so that in the end all rows are those of one position.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
-from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.chunks import Chunk
 from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import open_log
+from binlog_kaitai.live.source import log_header, sources_of
 from binlog_kaitai.live.table_ranges import Table
 from binlog_kaitai.live.touched import Touched, touched_since
-from binlog_kaitai.sources.source import Source
 
 
 def log_id(address: Address, log: str) -> int | None:
     """Identifies a log of a server; None if it cannot be read."""
     try:
-        with open_log(address, log) as stream:
-            header = header_of(stream, address.name + log)
+        header = log_header(address, log)
     except BinlogError:
         return None
     return None if header is None else header.log_id
@@ -68,10 +64,6 @@ def touched(address: Address, logs: list[str], chunks: list[Chunk], tables: Iter
         The names of the server's logs, up to the newest one to read.
     """
     start, position = min((logs.index(one.view.log), one.view.position) for one in chunks)
-    names = logs[start:]
-    sources = [
-        Source(address.name + name, partial(open_log, address, name, following))
-        for name, following in zip(names, [*names[1:], ""], strict=True)
-    ]
     wanted = {one.key for one in chunks}
+    sources = sources_of(address, logs[start:])
     return touched_since(sources, position, {one.key: one for one in tables if one.key in wanted})

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from binlog_kaitai.core.grammar import header_offset, masks
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, TornLogWarning, UsageError
+from binlog_kaitai.following.log_headers import LogHeader, header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import SERVER_IDS
 from binlog_kaitai.live.packets import EventStream, State
@@ -47,6 +48,11 @@ def resolve(url: str) -> list[Source]:
         if first not in names:
             raise UsageError(f"the server has no log {first}; its oldest is {names[0]}", file=address.name)
         names = names[names.index(first) :]
+    return sources_of(address, names)
+
+
+def sources_of(address: Address, names: list[str]) -> list[Source]:
+    """Logs of a server, given by consecutive names; the last one counts as its newest."""
     pairs = zip(names, [*names[1:], ""], strict=True)
     return [
         Source(address.name + name, partial(open_log, address, name, following)) for name, following in pairs
@@ -90,6 +96,18 @@ def open_log(address: Address, name: str, following: str | None = None) -> Binar
         does not continue it.
     """
     return _open(address, name, following, partial(_pass_tear, address, name, following))
+
+
+def log_header(address: Address, name: str) -> LogHeader | None:
+    """The start of a log of a server; None if it has none yet.
+
+    Raises
+    ------
+    ServerError
+        The server refuses, or has no such log.
+    """
+    with open_log(address, name) as stream:
+        return header_of(stream, address.name + name)
 
 
 def _open(

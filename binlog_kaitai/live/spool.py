@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from binlog_kaitai.errors import ServerError, UsageError, writing_to
-from binlog_kaitai.following.log_headers import LogHeader, header_of, read_log_header
+from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import PURGED
@@ -33,7 +33,7 @@ from binlog_kaitai.live.eras import age, is_same, newest, remove_before
 from binlog_kaitai.live.fetching import Fetch
 from binlog_kaitai.live.questions import ask
 from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.source import open_log
+from binlog_kaitai.live.source import log_header
 from binlog_kaitai.live.starts import EARLIEST, LATEST
 from binlog_kaitai.live.state import SPOOL, InUseError, Place, State, is_log, refuse_strangers, refuse_trimmed
 from binlog_kaitai.live.tear import PASSED
@@ -198,7 +198,7 @@ class Spool:
     def _has_log(self, name: str, log_id: int | None) -> bool:
         """Whether the server has a log, and it is the one that was read."""
         try:
-            header = self._ask(lambda session: _header(session.address, name))
+            header = self._ask(lambda session: log_header(session.address, name))
         except ServerError as error:
             if error.cause == PURGED:
                 return False
@@ -369,11 +369,6 @@ class Spool:
             needed = [name for path in (self.folder / _READERS).iterdir() if (name := _needed(path))]
             if needed:
                 remove_before(self.folder, archive, min(needed, key=age))
-
-
-def _header(address: Address, name: str) -> LogHeader | None:
-    with open_log(address, name) as stream:
-        return header_of(stream, address.name + name)
 
 
 def _needed(path: Path) -> str:

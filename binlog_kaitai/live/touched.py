@@ -18,10 +18,11 @@ from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.located_rows import MismatchError
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table as LoggedTable
+from binlog_kaitai.columns.rows.widths import widths_of
 from binlog_kaitai.columns.views.change_batches import table_batches
 from binlog_kaitai.columns.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.core.grammar import ColumnType, EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.first_words import COMMENT, may_affect_tables, may_change_rows
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.effects import texts_in
@@ -39,14 +40,6 @@ _HARMLESS = re.compile(
     rf"(?:{COMMENT})*(?:BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|XA|GRANT|REVOKE|FLUSH|ANALYZE|OPTIMIZE)\b",
     re.IGNORECASE | re.DOTALL,
 )
-
-_BITS = {
-    ColumnType.tiny: 8,
-    ColumnType.short: 16,
-    ColumnType.int24: 24,
-    ColumnType.long: 32,
-    ColumnType.longlong: 64,
-}
 
 
 @dataclass
@@ -156,7 +149,9 @@ def _keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> I
     name = next(name for name, one in own_columns(table.schema).items() if one.index == column.index)
     change = next(one for one in META_FIELDS if one.name == CHANGE_TYPE)
     schema = pa.schema([change, pa.field(name, arrow_type(logged, "null"))])
-    size = 1 << _BITS[ColumnType(column.type)]
+    width = widths_of(table.table_map, table.schema.columns)[column.index]
+    assert width is not None  # of an integer
+    size = 1 << 8 * width.fixed
     with page.block.held():
         for batch in table_batches(page, table, events, "null", schema):
             keys, changes = batch.column(1), pc.cast(batch.column(0), pa.string())

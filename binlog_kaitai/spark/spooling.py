@@ -14,9 +14,9 @@ from typing import Any
 
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.log_headers import LogHeader, header_of, read_log_header
+from binlog_kaitai.following.log_headers import LogHeader, read_log_header
+from binlog_kaitai.live import source
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.source import open_log
 from binlog_kaitai.live.spool import Spool, Start
 from binlog_kaitai.sources.source import log_name
 from binlog_kaitai.spark.stream import READER, Following
@@ -118,9 +118,7 @@ def log_header(following: Following, log: str) -> LogHeader | None:
         The server or the paths do not have it.
     """
     if following.server is not None:
-        address = Address.parse(following.server)[0]
-        with open_log(address, log) as stream:
-            return header_of(stream, address.name + log)
+        return source.log_header(Address.parse(following.server)[0], log)
     for path in Follower(following.paths).logs():
         if log_name(os.path.basename(path)) == log:
             return read_log_header(path)
