@@ -66,10 +66,10 @@ def command(
         with progress_over_all(view) as progress, _to_the_end(damage):
             if view == "events":
                 reader = read_events(sources, progress=progress, threads=jobs, **filters)
-                write_view(reader, target / view, counts)
+                write_view(reader, target / view, counts, threads=jobs or 1)
             elif view == "transactions":
                 reader = read_transactions(sources, ddl=ddl, progress=progress, threads=jobs, **filters)
-                write_view(reader, target / view, counts)
+                write_view(reader, target / view, counts, threads=jobs or 1)
             else:
                 chosen = Filters.of(**filters)
                 pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=jobs)

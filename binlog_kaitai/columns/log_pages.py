@@ -58,17 +58,17 @@ class LogPages(Generic[_Page]):
     ) -> None:
         self.sources = resolve(source)
         self.ends: list[End] = []
-        self._threads = thread_count(threads, self.sources)
+        self.threads = thread_count(threads, self.sources)
         self._filters = filters
         self._has_gtids = filters.has_gtids or any(one.repeated for one in self.sources)
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._progress = progress
-        self._options = {**options, "prefetches": threads != 1, "shares_blocks": self._threads > 1}
+        self._options = {**options, "prefetches": threads != 1, "shares_blocks": self.threads > 1}
 
     def each(self, work: Callable[[_Page], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""
-        return in_order(iter(self), work, self._threads, _size, self._block_size)
+        return in_order(iter(self), work, self.threads, _size, self._block_size)
 
     def __iter__(self) -> Generator[_Page, None, None]:
         self._unmatched = Unmatched(self._filters, self.sources)

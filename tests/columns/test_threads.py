@@ -7,15 +7,19 @@ import threading
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns import threads as module
 from binlog_kaitai.columns.blocks import reader as blocks
-from binlog_kaitai.columns.parquet.folder import write_changes
+from binlog_kaitai.columns.parquet import folder as folders
+from binlog_kaitai.columns.parquet.folder import write_changes, write_view
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.threads import in_order, side_by_side, thread_count
 from binlog_kaitai.columns.verify.scan import _Scan, scan
@@ -201,12 +205,17 @@ def test_tables_with_columns_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("log", sample(logs(), 3, 20), ids=lambda log: log.id)
-def test_parquet_files_are_the_same(log: Any, tmp_path: Path) -> None:
+def test_parquet_files_are_the_same(log: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "_GROUP_ROWS", 3)  # many row groups, which are encoded in threads, too
+    monkeypatch.setattr(folders, "_MAX_OPEN", 2)
+
     def files(threads: int) -> dict[str, bytes]:
         folder = tmp_path / str(threads)
+        path = str(log.path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            write_changes(RowsPages(str(log.path), Filters(), threads=threads), folder)
+            write_changes(RowsPages(path, Filters(), threads=threads), folder)
+            write_view(bk.read_events(path, threads=threads), folder / "events", threads=threads)
         return {
             str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))
         }
@@ -214,6 +223,28 @@ def test_parquet_files_are_the_same(log: Any, tmp_path: Path) -> None:
     expected = files(1)
     for threads in _COUNTS:
         assert files(threads) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("failing", [1, 3])
+def test_a_row_group_that_cannot_be_written(
+    threads: int, failing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the file, whichever thread encodes the row group; no later one is written."""
+    written: list[int] = []
+
+    def write_table(*_: Any, **__: Any) -> None:
+        written.append(1)
+        if len(written) >= failing:
+            raise OSError(ENOSPC, "no room")
+
+    monkeypatch.setattr(folders, "_GROUP_ROWS", 3)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", write_table)
+    batches = [pa.record_batch({"a": [1, 2, 3]})] * 5
+    with pytest.raises(bk.BinlogError, match=r"no room") as found:
+        write_view(batches, tmp_path / "events", threads=threads)
+    assert found.value.file == str(tmp_path / "events" / "part-00001.parquet")
+    assert len(written) == failing
 
 
 def test_compressed_files_and_streams(tmp_path: Path) -> None:

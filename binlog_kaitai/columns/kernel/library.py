@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.kernel.allocator import keep_freed_memory
 from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.columns.kernel.signatures import Kind, kinds_of
 
@@ -90,6 +91,7 @@ class Library:
 @cache
 def library(path: Path) -> Library | OSError:
     """The library in a file, loaded once, or the reason why it is not available."""
+    keep_freed_memory()
     try:
         return Library(path)
     except OSError as error:

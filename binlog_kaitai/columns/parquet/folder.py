@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -40,6 +42,8 @@ class PartWriter:
         Store the Arrow schema in the files, for types that only Arrow has.
     footer
         More entries for the footer of each file.
+    encoders
+        Threads that encode row groups, one of this writer at a time; by default, the caller's thread does.
 
     Attributes
     ----------
@@ -50,13 +54,20 @@ class PartWriter:
     """
 
     def __init__(
-        self, folder: Path, *, stores_schema: bool = True, footer: Mapping[bytes, Any] | None = None
+        self,
+        folder: Path,
+        *,
+        stores_schema: bool = True,
+        footer: Mapping[bytes, Any] | None = None,
+        encoders: Executor | None = None,
     ) -> None:
         self.rows = 0
         self.waiting = 0
         self._folder = self._path = folder
         self._stores_schema = stores_schema
         self._footer = footer
+        self._encoders = encoders
+        self._encoding: Future[None] | None = None
         self._batches: list[pa.RecordBatch] = []
         self._writer: pq.ParquetWriter | None = None
         self._schema: pa.Schema | None = None
@@ -77,7 +88,21 @@ class PartWriter:
         """Write the waiting batches as a row group."""
         if not self._batches:
             return
-        table = pa.Table.from_batches(self._batches)
+        batches, self._batches, self.waiting = self._batches, [], 0
+        if self._encoders is None:
+            self._write_group(batches)
+        else:
+            self._finish_group()
+            self._encoding = self._encoders.submit(self._write_group, batches)
+
+    def _finish_group(self) -> None:
+        """Wait for the row group that is being written."""
+        encoding, self._encoding = self._encoding, None
+        if encoding is not None:
+            encoding.result()
+
+    def _write_group(self, batches: list[pa.RecordBatch]) -> None:
+        table = pa.Table.from_batches(batches)
         if self._writer is None:
             self._options = parquet_options(table)
             self._path = self._next_path()
@@ -87,11 +112,11 @@ class PartWriter:
                 )
         with writing_to(str(self._path)):
             self._writer.write_table(with_one_dictionary(table, self._options), row_group_size=_GROUP_ROWS)
-        self._batches, self.waiting = [], 0
 
     def close(self) -> None:
         """Write the waiting batches and close the file."""
         self.flush()
+        self._finish_group()
         if self._writer is not None:
             writer, self._writer = self._writer, None
             with writing_to(str(self._path)):
@@ -106,19 +131,33 @@ class PartWriter:
         return self._folder / f"part-{number:05}.parquet"
 
 
-def write_view(batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None) -> int:
+@contextmanager
+def _encoders(threads: int) -> Iterator[Executor | None]:
+    """Threads that encode row groups; with a single thread, none in addition to the caller's."""
+    if threads == 1:
+        yield None
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="binlog-kaitai-encode") as encoders:
+        yield encoders
+
+
+def write_view(
+    batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None, *, threads: int = 1
+) -> int:
     """Write record batches of one schema into a folder; returns the number of rows.
 
-    `counts` receives the number by folder name, also if an error is raised.
+    `counts` receives the number by folder name, also if an error is raised. With more than one thread, row
+    groups are encoded while the next batches are made.
     """
-    writer = PartWriter(folder)
-    try:
-        for batch in batches:
-            writer.write(batch)
-    finally:
-        writer.close()
-        if counts is not None:
-            counts[folder.name] = writer.rows
+    with _encoders(threads) as encoders:
+        writer = PartWriter(folder, encoders=encoders)
+        try:
+            for batch in batches:
+                writer.write(batch)
+        finally:
+            writer.close()
+            if counts is not None:
+                counts[folder.name] = writer.rows
     return writer.rows
 
 
@@ -136,20 +175,23 @@ def write_changes(
     """
     writers: dict[str, PartWriter] = {}
     counts = {} if counts is None else counts
-    try:
-        for found in pages.each(partial(_page_batches, zero_dates=zero_dates)):
-            if found is None:
-                _bound(writers)
-                continue
-            table, batch = found
-            name = folder_name(table.key)
-            writer = writers.pop(name, None) or PartWriter(folder / name)
-            writers[name] = writer  # the last entry is the most recently used
-            writer.write(batch)
-            counts[name] = counts.get(name, 0) + batch.num_rows
-    finally:
-        for writer in writers.values():
-            writer.close()
+    with _encoders(pages.threads) as encoders:
+        try:
+            for found in pages.each(partial(_page_batches, zero_dates=zero_dates)):
+                if found is None:
+                    _bound(writers)
+                    continue
+                table, batch = found
+                name = folder_name(table.key)
+                writer = writers.pop(name, None) or PartWriter(folder / name, encoders=encoders)
+                writers[name] = writer  # the last entry is the most recently used
+                writer.write(batch)
+                counts[name] = counts.get(name, 0) + batch.num_rows
+        finally:
+            for writer in writers.values():
+                writer.flush()
+            for writer in writers.values():
+                writer.close()
     return counts
 
 
