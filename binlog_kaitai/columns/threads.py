@@ -2,12 +2,14 @@
 
 ::
 
-    reading, framing ──► state of the log ──► work ──► results
-     one thread           one thread         N threads  in order, in the caller's thread
+    each of N threads:  an item, in turn  ──►  work on it
+    caller's thread:    results, in order
 
-Only the work is divided. What depends on earlier events (transactions, table maps, definitions, filters,
-damage) is computed in one thread, in log order, as it is without threads; therefore output, errors and
-warnings do not depend on the number of threads. Kernels, decompression, Arrow and reads release the GIL.
+A thread that has finished an item takes the next: it reads and frames a block and updates the state of the
+log, while no other thread does. So what depends on earlier events (transactions, table maps, definitions,
+filters, damage) is computed in log order, as it is without threads; therefore output, errors and warnings do
+not depend on the number of threads. The work that follows finds the block in the cache of its processor.
+Kernels, decompression, Arrow and reads release the GIL.
 """
 
 from __future__ import annotations
@@ -55,6 +57,11 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     return threads or 1
 
 
+def reads_ahead(threads: int | None) -> bool:
+    """Whether another thread reads blocks: by default, and if reading would limit the threads."""
+    return threads is None or threads > 2
+
+
 class _Done(NamedTuple):
     """Results of an item, and the error after them."""
 
@@ -77,15 +84,15 @@ class _Room:
 
     def __init__(self, size: int) -> None:
         self.size = self._left = size
-        self._is_over = False
+        self.is_over = False
         self._changed = threading.Condition()
 
     def take(self, count: int) -> bool:
         """Wait for room; False if no more items are wanted."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_over or self._left >= count)
+            self._changed.wait_for(lambda: self.is_over or self._left >= count)
             self._left -= count
-            return not self._is_over
+            return not self.is_over
 
     def give(self, count: int) -> None:
         with self._changed:
@@ -94,7 +101,7 @@ class _Room:
 
     def end(self) -> None:
         with self._changed:
-            self._is_over = True
+            self.is_over = True
             self._changed.notify()
 
 
@@ -110,7 +117,7 @@ def in_order(
     Parameters
     ----------
     items
-        Are computed in one thread, a few ahead.
+        Are computed one after the other, a few ahead.
     work
         Returns the results of an item; it must not depend on other items.
     threads
@@ -139,34 +146,45 @@ def side_by_side(
     size: Callable[[_Item], int],
 ) -> Iterator[_Result]:
     """Like `in_order`, with threads from the first item on."""
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future
 
     handed: SimpleQueue[Future[_Done] | _Alone | _End] = SimpleQueue()
     room = _Room(threads + _WAITING)
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="binlog-kaitai-work")
+    turn = threading.Lock()
 
-    def run(item: _Item) -> _Done:
-        results: list[object] = []
-        try:
-            results.extend(work(item))
-        except BaseException as error:
-            return _Done(results, error)
-        return _Done(results, None)
+    def take() -> tuple[_Item, Future[_Done]] | None:
+        """The next item to work on, and the future of its results; None if there is none."""
+        for item in items:
+            is_alone = size(item) > _LARGE
+            if not room.take(room.size if is_alone else 1):
+                return None
+            if not is_alone:
+                future: Future[_Done] = Future()
+                handed.put(future)
+                return item, future
+            handed.put(_Alone(item))
+        return None
 
-    def feed() -> None:
-        error: BaseException | None = None
-        try:
-            for item in items:
-                is_alone = size(item) > _LARGE
-                if not room.take(room.size if is_alone else 1):
+    def run() -> None:
+        while True:
+            taken, error = None, None
+            with turn:
+                if room.is_over:
                     return
-                handed.put(_Alone(item) if is_alone else pool.submit(run, item))
-        except BaseException as caught:
-            error = caught
-        handed.put(_End(error))
+                try:
+                    taken = take()
+                except BaseException as caught:
+                    error = caught
+                if taken is None:
+                    room.end()
+                    handed.put(_End(error))
+                    return
+            taken[1].set_result(_results(work, taken[0]))
 
-    feeder = threading.Thread(target=feed, name="binlog-kaitai-feed", daemon=True)
-    feeder.start()
+    names = (f"binlog-kaitai-work-{number}" for number in range(threads))
+    workers = [threading.Thread(target=run, name=name, daemon=True) for name in names]
+    for worker in workers:
+        worker.start()
     try:
         while not isinstance(found := handed.get(), _End):
             if isinstance(found, _Alone):
@@ -184,6 +202,15 @@ def side_by_side(
             raise found.error
     finally:
         room.end()
-        feeder.join()
-        pool.shutdown(cancel_futures=True)
+        for worker in workers:
+            worker.join()
         items.close()
+
+
+def _results(work: Callable[[_Item], Iterable[_Result]], item: _Item) -> _Done:
+    results: list[object] = []
+    try:
+        results.extend(work(item))
+    except BaseException as error:
+        return _Done(results, error)
+    return _Done(results, None)

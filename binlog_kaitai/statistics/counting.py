@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import in_order, thread_count
+from binlog_kaitai.columns.threads import in_order, reads_ahead, thread_count
 from binlog_kaitai.columns.transactions.batches import (
     Finished,
     finished_transactions,
@@ -82,7 +82,9 @@ def stats(
     transactions = TransactionCounts(top)
     # The work divided is short, and each block in use takes memory: more threads would wait.
     count = min(thread_count(threads, found.sources), _MAX_THREADS)
-    figures = _figures(found.sources, chosen, verify_checksums, counting, count, prefetches=threads != 1)
+    figures = _figures(
+        found.sources, chosen, verify_checksums, counting, count, prefetches=reads_ahead(threads)
+    )
     try:
         for one in figures:
             transactions.add(one)
