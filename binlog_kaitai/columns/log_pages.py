@@ -68,7 +68,7 @@ class LogPages(Generic[_Page]):
 
     def each(self, work: Callable[[_Page], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""
-        return in_order(iter(self), work, self.threads, _size, self._block_size)
+        return in_order(iter(self), work, self.threads, _size)
 
     def __iter__(self) -> Generator[_Page, None, None]:
         self._unmatched = Unmatched(self._filters, self.sources)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-#: Bytes, and blocks, processed before any thread is started: on small logs, threads cost more than they save.
-_FROM, _BLOCKS = 16 << 20, 4
+#: Bytes processed before any thread is started: on small logs, threads cost more than they save.
+_FROM = 16 << 20
 
 #: Larger items are processed alone, in the caller's thread, result by result, to save memory.
 _LARGE = 64 << 20
@@ -110,7 +110,6 @@ def in_order(
     work: Callable[[_Item], Iterable[_Result]],
     threads: int,
     size: Callable[[_Item], int],
-    block_size: int,
 ) -> Iterator[_Result]:
     """The results of all items, in order; an error, of an item or the work on it, in its order.
 
@@ -124,14 +123,12 @@ def in_order(
         Number of threads for the work; 1: no thread is started.
     size
         Size of an item, in bytes.
-    block_size
-        Size of the reader's blocks: threads begin after several, because each block in use costs memory.
     """
-    done, least = 0, max(_FROM, _BLOCKS * block_size)
+    done = 0
     for item in items:
         yield from work(item)
         done += size(item)
-        if threads > 1 and done >= least:
+        if threads > 1 and done >= _FROM:
             break
     else:
         return

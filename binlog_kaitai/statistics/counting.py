@@ -113,13 +113,13 @@ def _figures(
     }
     if filters or any(source.repeated for source in sources):
         rows = finished_transactions(sources, filters, **given)
-        for batch in in_order(rows, _view, threads, size_of_rows, _BLOCK_SIZE):
+        for batch in in_order(rows, _view, threads, size_of_rows):
             for gtid in filter(None, batch.column("gtid").to_pylist()):
                 counting.gtids.add(gtid)
             yield Figures.of_view(batch)
         return
     found = finished_transactions(sources, filters, makes_rows=False, shares_blocks=threads > 1, **given)
-    yield from in_order(found, _figures_of, threads, _size, _BLOCK_SIZE)
+    yield from in_order(found, _figures_of, threads, _size)
 
 
 def _view(found: tuple[Source, Finished]) -> tuple[pa.RecordBatch]:

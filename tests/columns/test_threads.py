@@ -53,7 +53,6 @@ def frequent_switches() -> Generator[None, None, None]:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads from the first block on, and blocks of a few events."""
     monkeypatch.setattr(module, "_FROM", 1)
-    monkeypatch.setattr(module, "_BLOCKS", 0)
     monkeypatch.setattr(blocks, "_PREFETCH_FROM", 1)
     use_blocks(monkeypatch, _BLOCKS[0])
 
@@ -316,7 +315,7 @@ def test_few_items_are_in_use_at_a_time(threads: int) -> None:
         yield number
         yield -number
 
-    for result in in_order(items(), work, threads, lambda number: 1, 0):
+    for result in in_order(items(), work, threads, lambda number: 1):
         found.append(result)
         if result <= 0 and len(found) % 2 == 0:
             items.finished()
@@ -333,7 +332,7 @@ def test_an_error_comes_after_the_results_before_it() -> None:
             raise KeyError(number)
 
     for fails_at, kind, count in ((None, KeyError, 8), (5, ValueError, 5)):
-        results = in_order(Items(20, fails_at)(), work, 3, lambda number: 1, 0)
+        results = in_order(Items(20, fails_at)(), work, 3, lambda number: 1)
         assert [next(results) for _ in range(count)] == list(range(count))
         with pytest.raises(kind):
             next(results)

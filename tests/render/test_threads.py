@@ -27,7 +27,6 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_statements, "_MAX_ROWS", 3)
     monkeypatch.setattr(jobs, "_PORTION", 100)
     monkeypatch.setattr(module, "_FROM", 1)
-    monkeypatch.setattr(module, "_BLOCKS", 0)
     set_block_size(monkeypatch, RowsPages.__init__, 3000)
     make_quick(monkeypatch)
 

@@ -2,9 +2,10 @@
 
 Each measurement is a process of its own, which first reads a short log, so that imports do not count. Of
 several runs, the one with the least elapsed time is reported. `CPU s` are those of all threads. The next
-columns are the processor seconds of the stages that only one thread works on: reading and framing, the
-state of the log, and the caller's (which writes, and works alone on the first blocks). With any number of
-processors, the clock cannot show less than the largest of these: `at most` is that bound.
+columns are processor seconds of work that only one thread does at a time: reading and framing (in a thread of
+its own if there are more than two), what threads do in turn (the state of the log; with two threads, also
+reading), and the caller's (which writes, and works alone on the first blocks). With any number of processors,
+the clock cannot show less than the largest of these: `at most` is that bound.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from binlog_kaitai.columns import threads as columns_threads
 from tools.bench.__main__ import SHAPES, folder_of
 from tools.bench.make_log import shape_of, write
 
@@ -25,10 +27,12 @@ TASKS = ("changes", "untyped", "rows", "export", "verify", "events", "transactio
 
 _SHAPES = ("bulk rows", "orders", "one-row transactions", "wide rows")
 
-#: The names of stages by the names of their threads.
-_STAGES = {"binlog-kaitai-prefetch": "reading", "binlog-kaitai-feed": "state", "MainThread": "caller"}
+#: The stages, and the name of the thread of the first.
+_STAGES = "reading", "in turn", "caller"
 
-_COLUMNS = ("", "threads", "seconds", "CPU s", "times as fast", "reading", "state", "caller", "at most")
+_READER = "binlog-kaitai-prefetch"
+
+_COLUMNS = ("", "threads", "seconds", "CPU s", "times as fast", *_STAGES, "at most")
 
 _WARM_UP = 20_000_000
 
@@ -73,7 +77,7 @@ def print_task(task: str, path: Path, small: Path, counts: list[int], runs: int)
             key=lambda one: one["seconds"],
         )
         first = first or found["seconds"]
-        stages = [found["stages"].get(stage, 0.0) for stage in _STAGES.values()]
+        stages = [found["stages"].get(stage, 0.0) for stage in _STAGES]
         cells = [
             task,
             threads,
@@ -88,15 +92,31 @@ def print_task(task: str, path: Path, small: Path, counts: list[int], runs: int)
 def measure(task: str, path: str, small: str, threads: int) -> dict[str, Any]:
     """Elapsed and processor seconds of a task, in all and of its stages."""
     work(task, small, threads)
-    stages: dict[str, float] = {}
-    run = threading.Thread.run
+    stages = dict.fromkeys(_STAGES, 0.0)
+    run, side_by_side = threading.Thread.run, columns_threads.side_by_side
 
     def timed(self: threading.Thread) -> None:
         run(self)
-        if stage := _STAGES.get(self.name):
-            stages[stage] = stages.get(stage, 0.0) + time.thread_time()
+        if self.name == _READER:
+            stages["reading"] += time.thread_time()
+
+    def timed_items(items: Any) -> Any:
+        while True:
+            begun = time.thread_time()
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+            finally:
+                stages["in turn"] += time.thread_time() - begun
+            yield item
+
+    def timed_side_by_side(items: Any, *rest: Any) -> Any:
+        return side_by_side(timed_items(items), *rest)
 
     threading.Thread.run = timed  # type: ignore[method-assign]
+    module: Any = columns_threads
+    module.side_by_side = timed_side_by_side
     begun, used, own = time.perf_counter(), time.process_time(), time.thread_time()
     work(task, path, threads)
     stages["caller"] = time.thread_time() - own

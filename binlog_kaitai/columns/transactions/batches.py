@@ -120,7 +120,7 @@ def transaction_batches(
     found = finished_transactions(
         sources, filters, block_size=block_size, prefetches=reads_ahead(threads), **options
     )
-    yield from in_order(found, _view, count, size_of_rows, block_size)
+    yield from in_order(found, _view, count, size_of_rows)
 
 
 def _view(found: tuple[Source, Finished]) -> tuple[pa.RecordBatch]:

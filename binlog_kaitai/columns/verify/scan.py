@@ -134,7 +134,7 @@ class _Scan:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         try:
-            for one in in_order(_items(found), _checked, self._threads, _size, _BLOCK_SIZE):
+            for one in in_order(_items(found), _checked, self._threads, _size):
                 if isinstance(one, Block):
                     self._take(one)
                     self._progress(int(one.positions[-1] + one.sizes[-1]))
