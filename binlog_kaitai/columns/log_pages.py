@@ -10,7 +10,7 @@ from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import in_order, reads_ahead, thread_count
+from binlog_kaitai.columns.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError, reading
@@ -64,7 +64,7 @@ class LogPages(Generic[_Page]):
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._progress = progress
-        self._options = {**options, "prefetches": reads_ahead(threads), "shares_blocks": self.threads > 1}
+        self._options = {**options, "prefetches": prefetches_with(threads), "shares_blocks": self.threads > 1}
 
     def each(self, work: Callable[[_Page], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""

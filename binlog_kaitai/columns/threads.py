@@ -57,7 +57,7 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     return threads or 1
 
 
-def reads_ahead(threads: int | None) -> bool:
+def prefetches_with(threads: int | None) -> bool:
     """Whether another thread reads blocks: by default, and if reading would limit the threads."""
     return threads is None or threads > 2
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import in_order, reads_ahead, thread_count
+from binlog_kaitai.columns.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.columns.transactions.batches import (
     Finished,
     finished_transactions,
@@ -83,7 +83,7 @@ def stats(
     # The work divided is short, and each block in use takes memory: more threads would wait.
     count = min(thread_count(threads, found.sources), _MAX_THREADS)
     figures = _figures(
-        found.sources, chosen, verify_checksums, counting, count, prefetches=reads_ahead(threads)
+        found.sources, chosen, verify_checksums, counting, count, prefetches=prefetches_with(threads)
     )
     try:
         for one in figures:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import random
+from functools import partialmethod
 from typing import Any, NoReturn
+from weakref import WeakSet
 
 import pytest
 import zstandard
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.rows import located_rows
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.columns.views.event_lines import Page
@@ -18,6 +23,7 @@ from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
 from tests.corpus_files import case
+from tests.render.dump_ways import make_quick
 
 #: More than the columns open in one go.
 _SIZE = 5 << 20
@@ -96,3 +102,32 @@ def test_the_longest_event_is_named_where_memory_ends(
     with pytest.raises(bk.SourceError) as caught:
         ENTRIES[entry](path.read_bytes())
     assert _is_named(caught.value, longest.position, longest.type), caught.value
+
+
+@pytest.mark.parametrize("entry", sorted(set(ENTRIES) - {"open", "rows_of"}))
+def test_blocks_are_freed_without_the_garbage_collector(entry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs rarely, as a few objects have all the memory of a block."""
+    begin, alive, most = Block.__init__, WeakSet[Block](), [0, 0]
+
+    def counted(block: Block, *arguments: Any, **named: Any) -> None:
+        begin(block, *arguments, **named)
+        alive.add(block)
+        most[:] = most[0] + 1, max(most[1], len(alive))
+
+    monkeypatch.setattr(Block, "__init__", counted)
+    monkeypatch.setattr(BlockReader, "__init__", partialmethod(_begin_small, BlockReader.__init__))
+    make_quick(monkeypatch)
+    log = case("mysql-9.7", "types_full").logs[0]
+    gc.collect()
+    gc.disable()
+    try:
+        ENTRIES[entry](str(log))
+    finally:
+        gc.enable()
+    count, at_once = most
+    assert count > 15
+    assert at_once <= 4
+
+
+def _begin_small(reader: BlockReader, begin: Any, *arguments: Any, **named: Any) -> None:
+    begin(reader, *arguments, **{**named, "block_size": 200})

@@ -22,7 +22,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.threads import in_order, reads_ahead, thread_count
+from binlog_kaitai.columns.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.event_gtids import GtidColumns, check_gtids
@@ -118,7 +118,7 @@ def transaction_batches(
     """Batches of the view; the other options are those of `finished_transactions`."""
     count = thread_count(threads, sources)
     found = finished_transactions(
-        sources, filters, block_size=block_size, prefetches=reads_ahead(threads), **options
+        sources, filters, block_size=block_size, prefetches=prefetches_with(threads), **options
     )
     yield from in_order(found, _view, count, size_of_rows)
 

@@ -19,7 +19,7 @@ from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
-from binlog_kaitai.columns.threads import in_order, reads_ahead, thread_count
+from binlog_kaitai.columns.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
@@ -92,7 +92,7 @@ def scan(
             SeriesDefinitions() if definitions is None else definitions,
             is_thorough=is_thorough,
             threads=thread_count(threads, [source]),
-            prefetches=reads_ahead(threads),
+            prefetches=prefetches_with(threads),
         )
         scanning.run(stream, start)
     return report

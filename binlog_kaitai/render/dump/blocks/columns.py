@@ -66,7 +66,7 @@ class Lines:
             )
         self.header: dict[str, Field] = {
             "position": self.pool.numbers(positions, by_event=True),
-            "time": self._seconds(timestamps, timestamp, by_event=True),
+            "time": _seconds(self.pool, timestamps, timestamp, by_event=True),
             "seconds": self.pool.numbers(timestamps, by_event=True),
             "server_id": self.pool.numbers(header.numbers("server_id"), by_event=True),
             "end_position": self.pool.numbers(ends, by_event=True),
@@ -88,7 +88,7 @@ class Lines:
     def columns(self, kind: int) -> Columns:
         """The fields of the events of a type."""
         if kind not in self._columns:
-            self._columns[kind] = Columns(self, kind)
+            self._columns[kind] = Columns(kind, self.block, self.pool, self.header, self.status)
         return self._columns[kind]
 
     def number(self, program: Program) -> int:
@@ -102,47 +102,43 @@ class Lines:
             positions = self.hexdumps.first[1::2]
             positions[events] = positions[others]
 
-    def _seconds(self, seconds: Any, text: Any, *, by_event: bool = False) -> Column:
-        """Apply a function of seconds; consecutive values are often the same."""
-        changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
-        texts = [text(second) for second in seconds[changes].tolist()]
-        codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
-        return self.pool.choice(codes, texts, by_event=by_event)
-
-    def moments(self, micros: Unsigned) -> Field:
-        """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
-        micros = micros.astype(np.int64)
-        seconds = micros // _MILLION
-        second = self._seconds(seconds, lambda one: second_of(one)[0])
-        zone = self._seconds(seconds, lambda one: second_of(one)[1])
-        return second, b".", self.pool.fractions(micros - seconds * _MILLION), b" ", zone
-
 
 class Columns:
-    """The fields of the events of one type, each computed on first use."""
+    """The fields of the events of one type, each computed on first use.
 
-    def __init__(self, lines: Lines, kind: int) -> None:
-        self.pool, self.moments = lines.pool, lines.moments
-        self.status = lines.status
-        self.body = lines.block.body(kind)
-        self._lines, self._kind = lines, kind
+    It does not refer to the `Lines` it belongs to: such a cycle would keep the memory of block after block.
+    """
+
+    def __init__(
+        self, kind: int, block: Block, pool: Pool, header: dict[str, Field], status: dict[str, Any]
+    ) -> None:
+        self.pool, self.status = pool, status
+        self.body = block.body(kind)
+        self._kind, self._block, self._header = kind, block, header
         self._made: dict[str, Field] = {}
 
     def __getitem__(self, name: str) -> Field:
-        if name in self._lines.header:
-            return self._lines.header[name]
+        if name in self._header:
+            return self._header[name]
         if name not in self._made:
             self._made[name] = FIELDS[self._kind][name].column(self)
         return self._made[name]
 
     def payload_headers(self) -> PayloadHeaders:
         """The header fields of transaction payloads."""
-        block = self._lines.block
-        return payload_headers(block, block.rows_of(self._kind))
+        return payload_headers(self._block, self._block.rows_of(self._kind))
+
+    def moments(self, micros: Unsigned) -> Field:
+        """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
+        micros = micros.astype(np.int64)
+        seconds = micros // _MILLION
+        second = _seconds(self.pool, seconds, lambda one: second_of(one)[0])
+        zone = _seconds(self.pool, seconds, lambda one: second_of(one)[1])
+        return second, b".", self.pool.fractions(micros - seconds * _MILLION), b" ", zone
 
     def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field:
         """Bytes split over lines: unchanged from the block, or converted if some need escaping."""
-        data = self._lines.block.data
+        data = self._block.data
         starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         is_plain = np.array([byte not in field.special for byte in range(256)], dtype=np.bool_)
         clean = np.empty(len(starts), dtype=np.bool_)
@@ -155,3 +151,11 @@ class Columns:
         codes = clean.astype(np.int64)
         front, end = (self.pool.choice(codes, [b"", text]) for text in (field.front, b"\n"))
         return front, Column(BYTES, starts, lengths), end
+
+
+def _seconds(pool: Pool, seconds: Any, text: Any, *, by_event: bool = False) -> Column:
+    """Apply a function of seconds; consecutive values are often the same."""
+    changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
+    texts = [text(second) for second in seconds[changes].tolist()]
+    codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
+    return pool.choice(codes, texts, by_event=by_event)
