@@ -5,6 +5,7 @@ address      `mysql://…` URLs, option files and the environment: how to connec
 causes       what a server's refusal means, and whether another try may help
 requests     the messages that a replica sends, as bytes
 session      a connection that asks for a log
+parsec       MariaDB's authentication method of this name
 wire         the packets of a connection, as they come
 packet_kernels  joins the payloads of many packets
 packets      the stream of packets → the bytes of one log after another

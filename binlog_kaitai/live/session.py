@@ -21,6 +21,7 @@ from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
 from binlog_kaitai.live.packets import EventStream
+from binlog_kaitai.live.parsec import Parsec
 
 _NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
 
@@ -95,6 +96,7 @@ class Session:
                 read_timeout=self._timeout,
                 write_timeout=self._timeout,
                 program_name="binlog-kaitai",
+                auth_plugin_map={"parsec": Parsec},
             )
         try:
             self.server = self._server()
@@ -333,8 +335,8 @@ class Session:
                 raise ServerError(str(message), file=self.address.name) from error
             found = refusal(code, str(message), what=what)
             raise found.at(file=self.address.name, position=None) from error
-        except BinlogError:
-            raise
+        except BinlogError as error:
+            raise error.at(file=self.address.name, position=None) from error.__cause__
         except (OSError, EOFError) as error:
             reason = f"the connection broke: {error}"
             raise ConnectionLostError(reason, file=self.address.name) from error
