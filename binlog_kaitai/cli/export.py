@@ -48,6 +48,7 @@ def command(
     """
     from binlog_kaitai.columns.parquet.folder import write_changes, write_view
     from binlog_kaitai.columns.rows.pages import RowsPages
+    from binlog_kaitai.columns.threads import default_threads
     from binlog_kaitai.columns.transactions.batches import read_transactions
     from binlog_kaitai.columns.views.events import read_events
     from binlog_kaitai.core.filters import Filters
@@ -72,7 +73,7 @@ def command(
                 write_view(reader, target / view, counts, threads=jobs or 1)
             else:
                 chosen = Filters.of(**filters)
-                pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=jobs)
+                pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=default_threads(jobs))
                 write_changes(pages, target / view, zero_dates=zero_dates, counts=of_tables)
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}

@@ -216,7 +216,7 @@ jobs = click.option(
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Threads that decode; by default, one.",
+    help="Number of threads; by default, one, or for rows one per processor, at most 4.",
 )
 
 

@@ -35,7 +35,7 @@ class LogPages(Generic[_Page]):
     progress
         Called periodically with the source and the offset reached in it.
     threads
-        Number of threads of `each`, see `columns.threads.thread_count`; 1: also read in the caller's thread.
+        Number of threads of `each`, see `columns.threads.thread_count`.
     options
         More of `BlockReader`.
 
@@ -64,7 +64,11 @@ class LogPages(Generic[_Page]):
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._progress = progress
-        self._options = {**options, "prefetches": prefetches_with(threads), "shares_blocks": self.threads > 1}
+        self._options = {
+            **options,
+            "prefetches": prefetches_with(self.threads),
+            "shares_blocks": self.threads > 1,
+        }
 
     def each(self, work: Callable[[_Page], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""

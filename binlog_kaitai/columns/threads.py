@@ -35,12 +35,15 @@ _FROM = 16 << 20
 #: Larger items are processed alone, in the caller's thread, result by result, to save memory.
 _LARGE = 64 << 20
 
+#: Maximum number of threads that are started unasked.
+_MOST = 4
+
 #: Number of items whose results wait, or that wait for a thread.
 _WAITING = 1
 
 
 def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
-    """The number of threads to use; one by default, because two were no faster on two processors.
+    """The number of threads to use; one if none is given.
 
     A source that may wait for data, such as a pipe, and a part of a log, which is itself one of many that are
     read side by side, are read in one thread.
@@ -57,9 +60,17 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     return threads or 1
 
 
-def prefetches_with(threads: int | None) -> bool:
-    """Whether another thread reads blocks: by default, and if reading would limit the threads."""
-    return threads is None or threads > 2
+def prefetches_with(threads: int) -> bool:
+    """Whether another thread reads the blocks, because reading would limit this many."""
+    return threads > 2
+
+
+def default_threads(threads: int | None) -> int:
+    """The given number, or one per processor; at most four, because more gain little and need memory."""
+    if threads is not None:
+        return threads
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, _MOST)
 
 
 class _Done(NamedTuple):

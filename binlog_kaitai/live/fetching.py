@@ -316,7 +316,7 @@ class Fetch:
         """Process the received events, up to the end of an event."""
         archive = self._archive
         source, place = cast(BinaryIO, stream), (archive.context, stream.position)
-        reader = BlockReader(source, *place, name=stream.log_name, prefetches=False)
+        reader = BlockReader(source, *place, name=stream.log_name)
         for block in reader:
             if stream.description:
                 archive.check_description(stream.description)

@@ -77,6 +77,6 @@ def gtids_of(archive: Archive) -> GtidSet:
     if head is not None and head.previous is not None:
         found.update(head.previous)
     with reading(path), open(path, "rb") as stream:
-        for block in BlockReader.of_file(stream, path, prefetches=False):
+        for block in BlockReader.of_file(stream, path):
             add_gtids(found, block)
     return found

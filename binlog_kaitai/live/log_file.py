@@ -58,7 +58,7 @@ def whole_transactions(
         context = context_of(path) if position else Context(4)
         begin = max(position, len(MAGIC))
         stream.seek(begin)
-        for block in BlockReader(stream, context, begin, name=str(path), prefetches=False):
+        for block in BlockReader(stream, context, begin, name=str(path)):
             if not block.is_special and not block.layout.is_checksummed:
                 return
             if (check(block) == BAD).any():

@@ -274,7 +274,7 @@ def is_log(name: str) -> bool:
 def context_of(path: Path) -> Context:
     """What the first events of a log say about those that follow."""
     with reading(str(path)), path.open("rb") as stream:
-        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16, prefetches=False)
+        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16)
         for block in reader:
             if not block.is_special:
                 break

@@ -226,7 +226,7 @@ class _Rebuild:
         self._tables = Tables(Definitions())
 
     def run(self, stream: BinaryIO) -> None:
-        for block in BlockReader.of_file(io.BytesIO(self._header.data), self._done.file, prefetches=False):
+        for block in BlockReader.of_file(io.BytesIO(self._header.data), self._done.file):
             self._take_usable(block)
         at, lost = self._header.end, self._done.lost
         known = [one for one in lost if one.stop > at or one.start >= at]
@@ -234,7 +234,7 @@ class _Rebuild:
             lost.insert(0, self._header.lost)
             self._close(_LOST)
         name, context, size = self._done.file, self._header.context, stream.seek(0, io.SEEK_END)
-        for one in AroundDamage(stream, name, context, at, known=known, prefetches=False):
+        for one in AroundDamage(stream, name, context, at, known=known):
             if isinstance(one, Block):
                 self._take_usable(one)
             elif one in known:

@@ -154,7 +154,7 @@ def knows_gtids(layout: Format) -> bool:
 
 def _last_event(stream: BinaryIO, start: int, end: int, context: Context) -> Frame | None:
     stream.seek(start)
-    reader = BlockReader(cast(BinaryIO, Limited(stream, end - start)), context, start, prefetches=False)
+    reader = BlockReader(cast(BinaryIO, Limited(stream, end - start)), context, start)
     position = -1
     for block in reader:
         position = int(block.positions[-1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import in_order, prefetches_with, thread_count
+from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.batches import (
     Finished,
     finished_transactions,
@@ -82,9 +82,7 @@ def stats(
     transactions = TransactionCounts(top)
     # The work divided is short, and each block in use takes memory: more threads would wait.
     count = min(thread_count(threads, found.sources), _MAX_THREADS)
-    figures = _figures(
-        found.sources, chosen, verify_checksums, counting, count, prefetches=prefetches_with(threads)
-    )
+    figures = _figures(found.sources, chosen, verify_checksums, counting, count)
     try:
         for one in figures:
             transactions.add(one)
@@ -101,15 +99,12 @@ def _figures(
     verify_checksums: bool,
     counting: _Counting,
     threads: int,
-    *,
-    prefetches: bool,
 ) -> Iterator[Figures]:
     """The transactions; as rows of their view only if filters need to inspect them."""
     given: dict[str, Any] = {
         "verify_checksums": verify_checksums,
         "block_size": _BLOCK_SIZE,
         "watcher": counting,
-        "prefetches": prefetches,
     }
     if filters or any(source.repeated for source in sources):
         rows = finished_transactions(sources, filters, **given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns import log_pages
 from binlog_kaitai.columns import threads as module
 from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.parquet import folder as folders
@@ -276,6 +278,24 @@ def test_a_small_log_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "side_by_side", refuse)
     assert list(rows(str(case("mysql-9.7", "rotate").logs[0]), 4))
+
+
+@pytest.mark.parametrize(("processors", "expected"), [(1, 1), (3, 3), (64, 4)])
+def test_rows_are_read_in_a_thread_per_processor(
+    processors: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int | None] = []
+
+    def count(threads: int | None, sources: list[Source]) -> int:
+        asked.append(threads)
+        return 1
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
+    monkeypatch.setattr(log_pages, "thread_count", count)
+    log = str(case("mysql-9.7", "rotate").logs[0])
+    bk.read_changes(log)
+    next(write_rows(log))
+    assert asked == [expected, expected]
 
 
 @pytest.mark.parametrize("threads", [0, -1])

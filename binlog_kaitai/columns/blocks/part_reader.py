@@ -36,8 +36,6 @@ def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader |
 class PartReader:
     """Blocks of the pieces of a part, in order.
 
-    Parts are read in parallel, one core each, so a part does not prefetch.
-
     Parameters
     ----------
     options
@@ -49,7 +47,7 @@ class PartReader:
         self.position = part.pieces[0][0]
         self._stream = stream
         self._part = part
-        self._options = {**options, "prefetches": False}
+        self._options = options
         self._reader: BlockReader | None = None
         self.context = context_of(part)
 

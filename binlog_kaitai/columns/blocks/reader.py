@@ -107,7 +107,7 @@ class BlockReader:
         max_event_size: int = 1 << 32,
         leaves_checks: int = 0,
         verify_checksums: bool = True,
-        prefetches: bool = True,
+        prefetches: bool = False,
         shares_blocks: bool = False,
         ends_at_gtids: bool = False,
         finder: Callable[..., tuple[Frames, int, int]] | None = None,

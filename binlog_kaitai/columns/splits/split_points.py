@@ -224,7 +224,7 @@ class Log:
         at = start.position
         self.stream.seek(at)
         context = context_of(Part((), self.log_header.binlog_version, start.formats)) if at else None
-        options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK, "prefetches": False}
+        options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK}
         found = AroundDamage(self.stream, self.name, context, at, is_checked=True, **options)
         for one in found:
             yield one

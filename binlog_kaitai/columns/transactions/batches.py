@@ -118,7 +118,7 @@ def transaction_batches(
     """Batches of the view; the other options are those of `finished_transactions`."""
     count = thread_count(threads, sources)
     found = finished_transactions(
-        sources, filters, block_size=block_size, prefetches=prefetches_with(threads), **options
+        sources, filters, block_size=block_size, prefetches=prefetches_with(count), **options
     )
     yield from in_order(found, _view, count, size_of_rows)
 

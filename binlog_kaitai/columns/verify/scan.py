@@ -76,8 +76,7 @@ def scan(
     start
         Replaces the damaged start of the log, which must be seekable.
     threads
-        Number of threads that compute checksums, see `columns.threads.thread_count`; 1: also read in the
-        caller's thread.
+        Number of threads that compute checksums, see `columns.threads.thread_count`.
 
     Raises
     ------
@@ -92,7 +91,6 @@ def scan(
             SeriesDefinitions() if definitions is None else definitions,
             is_thorough=is_thorough,
             threads=thread_count(threads, [source]),
-            prefetches=prefetches_with(threads),
         )
         scanning.run(stream, start)
     return report
@@ -107,9 +105,7 @@ class _Scan:
         *,
         is_thorough: bool,
         threads: int,
-        prefetches: bool,
     ) -> None:
-        self._prefetches = prefetches
         self._threads = threads
         self._report = report
         self._progress = progress
@@ -160,7 +156,7 @@ class _Scan:
             "leaves_checks": 1 if self._threads > 1 else 2,
             "block_size": _BLOCK_SIZE,
             "max_events": _MAX_EVENTS,
-            "prefetches": self._prefetches,
+            "prefetches": prefetches_with(self._threads),
             "shares_blocks": self._threads > 1,
         }
         if start is None:

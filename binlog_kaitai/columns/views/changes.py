@@ -14,6 +14,7 @@ from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.definitions_of import is_readable_again, tables_of
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.threads import default_threads
 from binlog_kaitai.columns.views.change_batches import joined_columns, page_batches
 from binlog_kaitai.columns.views.change_meta import meta_columns, named
 from binlog_kaitai.columns.views.change_schemas import (
@@ -80,8 +81,8 @@ def read_changes(
     keys
         Where to find the keys of encrypted logs; see :class:`Keys`.
     threads
-        Number of threads that decode rows: by default, one; more are not started for small
-        logs. The result does not depend on it.
+        Number of threads that decode rows: by default, one per processor, at most four. None is started for
+        small logs. The result does not depend on it.
     filters
         As for :meth:`Filters.of`.
 
@@ -110,7 +111,12 @@ def read_changes(
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
     logs = resolve(source, keys)
     pages = RowsPages(
-        logs, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size, threads=threads
+        logs,
+        chosen,
+        ddl=ddl,
+        verify_checksums=verify_checksums,
+        block_size=size,
+        threads=default_threads(threads),
     )
     if table is None:
         schema = chosen_columns(CHANGES_SCHEMA, columns)

@@ -18,6 +18,7 @@ from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import AFTER, DELETE, INSERT
 from binlog_kaitai.columns.text.long_values import filled
+from binlog_kaitai.columns.threads import default_threads
 from binlog_kaitai.columns.views.row_lines import (
     CHANGES,
     Form,
@@ -324,7 +325,7 @@ def write_rows(
     choice
         Selects rows, after the filters; all by default.
     threads
-        Number of threads that write lines, see `columns.threads`.
+        Number of threads that write lines, see `columns.threads.default_threads`.
 
     Raises
     ------
@@ -332,7 +333,9 @@ def write_rows(
         Like the event reader, after the lines of all preceding events.
     """
     chosen = filters or Filters()
-    pages = RowsPages(source, chosen, ddl=ddl, origins=origins, progress=progress, threads=threads)
+    pages = RowsPages(
+        source, chosen, ddl=ddl, origins=origins, progress=progress, threads=default_threads(threads)
+    )
     if ends is not None:
         pages.ends = ends
     yield from pages.each(partial(page_lines, choice=choice, form=form))
