@@ -161,7 +161,9 @@ def read_from(
     version, peeked = read_start(stream)
     if position <= len(MAGIC):
         start = Context(version), len(MAGIC)
-        return BlockReader(stream, *start, name=path, peeked=peeked, block_size=block_size, leaves_checks=1)
+        return BlockReader(
+            stream, *start, name=path, peeked=peeked, block_size=block_size, leaves_checks=True
+        )
     context = Context(version)
     stream.seek(len(MAGIC))
     for at in sorted({len(MAGIC), format_position}):
@@ -170,4 +172,4 @@ def read_from(
         for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADERS):
             break
     stream.seek(position)
-    return BlockReader(stream, context, position, name=path, block_size=block_size, leaves_checks=1)
+    return BlockReader(stream, context, position, name=path, block_size=block_size, leaves_checks=True)

@@ -72,11 +72,11 @@ def test_events_longer_than_a_block_make_it_grow(block_size: int) -> None:
     assert reader._buffer.size < 2 * max(len(data), block_size)
 
 
-@pytest.mark.parametrize(("part", "threads"), [(None, 1), (Part(((0, None),)), 0)])
-def test_a_part_of_a_log_is_read_by_one_thread(
-    part: Part | None, threads: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("part", [None, Part(((0, None),))])
+@pytest.mark.parametrize("options", [{}, {"prefetches": True}])
+def test_blocks_are_prefetched_if_that_is_requested(
+    part: Part | None, options: dict[str, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Divided logs have a part per core; a whole log is prefetched by a second thread."""
     begun = []
 
     def counted(items: Any) -> Any:
@@ -88,10 +88,12 @@ def test_a_part_of_a_log_is_read_by_one_thread(
     source = replace(Source.of_path(str(LOG)), part=part)
     with source.open() as stream:
         found = [
-            at for block in blocks_of(source, stream, block_size=1021) for at in block.positions.tolist()
+            at
+            for block in blocks_of(source, stream, block_size=1021, **options)
+            for at in block.positions.tolist()
         ]
     assert found == by_reader(LOG.read_bytes())
-    assert len(begun) == threads
+    assert len(begun) == len(options)
 
 
 def test_a_stream_may_give_little_at_a_time() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns import threads as columns_threads
 from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.verify import bodies
 from binlog_kaitai.columns.verify.scan import scan
@@ -281,15 +282,16 @@ def test_gaps_between_gtids() -> None:
     assert report.gaps()["0"] == [(6, 7)]
 
 
-@pytest.mark.parametrize("prefetch_from", [0, 1 << 40])
-def test_large_logs_with_and_without_a_thread(
-    prefetch_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_large_logs_with_and_without_threads(
+    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "_PREFETCH_FROM", prefetch_from)
+    monkeypatch.setattr(blocks, "_PREFETCH_FROM", 0)
+    monkeypatch.setattr(columns_threads, "_FROM", 0)
     path = tmp_path / "binlog.000001"
     mixed = case("mysql-9.7", "mixed").logs[0]
     written = write(shape_of("bulk", mixed, event_size=8192, repeat=40), path, 12_000_000)
-    report = scan(Source.of_path(str(path)))
+    report = scan(Source.of_path(str(path)), threads=threads)
     assert report.damages == []
     assert report.events >= written
     assert report.transactions == len(report.gtids)
@@ -299,7 +301,8 @@ def test_large_logs_with_and_without_a_thread(
             byte = file.read(1)
             file.seek(place)
             file.write(bytes([byte[0] ^ 1]))
-    assert [type(error) for error in scan(Source.of_path(str(path))).damages] == [ChecksumError] * 3
+    damages = scan(Source.of_path(str(path)), threads=threads).damages
+    assert [type(error) for error in damages] == [ChecksumError] * 3
 
 
 def test_a_user_variable_that_is_no_decimal_is_damage(tmp_path: Path) -> None:

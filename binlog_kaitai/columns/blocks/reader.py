@@ -68,8 +68,7 @@ class BlockReader:
     block_size, max_events
         Maximum size in bytes, unless a single event is longer, and maximum number of events of a block.
     leaves_checks
-        Leave checksums to the consumer, who may verify them (`checksums.check`): 0 none, 1 all, 2 every
-        second megabyte, for a consumer with little other work.
+        Leave checksums to the consumer, who may verify them (`checksums.check`).
     verify_checksums
         Raise ChecksumError for an event that cannot be decoded and has a wrong checksum.
     prefetches
@@ -105,7 +104,7 @@ class BlockReader:
         block_size: int = BLOCK_SIZE,
         max_events: int = MAX_EVENTS,
         max_event_size: int = 1 << 32,
-        leaves_checks: int = 0,
+        leaves_checks: bool = False,
         verify_checksums: bool = True,
         prefetches: bool = False,
         shares_blocks: bool = False,
@@ -116,7 +115,6 @@ class BlockReader:
         self._find_events = finder or find_events
         self._ends_at_gtids, self._prefetches = ends_at_gtids, prefetches
         self._leaves_checks, self._verify_checksums = leaves_checks, verify_checksums
-        self._steps = 0
         self.context = context
         self.position = position  # of the next event, in the file
         self.tail: Tail | None = None
@@ -184,7 +182,6 @@ class BlockReader:
                 return
 
     def _find(self, room: Frames) -> tuple[int, int]:
-        self._steps += 1
         frames, self._scanned, why = self._find_events(
             self._buffer,
             self._scanned,
@@ -193,7 +190,7 @@ class BlockReader:
             self._special,
             room=room,
             max_event_size=self._max_event_size,
-            leaves_checks=self._leaves_checks > 0 and self._steps % self._leaves_checks == 0,
+            leaves_checks=self._leaves_checks,
         )
         return len(frames.starts), why
 

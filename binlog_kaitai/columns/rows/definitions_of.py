@@ -58,7 +58,7 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
             with source.open() as stream:
                 # Checksums are verified when the rows are read.
                 for block in BlockReader.of_file(
-                    stream, source.name, leaves_checks=1, finder=DefiningEvents()
+                    stream, source.name, leaves_checks=True, finder=DefiningEvents()
                 ):
                     if tables is None:
                         tables = Tables(definitions.of(source.name, block.fixed_header(0).server_id))

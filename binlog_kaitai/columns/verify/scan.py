@@ -153,7 +153,7 @@ class _Scan:
         options: dict[str, Any] = {
             "enters_logs": True,
             "leaves_pieces": True,
-            "leaves_checks": 1 if self._threads > 1 else 2,
+            "leaves_checks": self._threads > 1,
             "block_size": _BLOCK_SIZE,
             "max_events": _MAX_EVENTS,
             "prefetches": prefetches_with(self._threads),

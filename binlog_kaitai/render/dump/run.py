@@ -241,7 +241,7 @@ class _Dump:
 
     def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[Event]) -> BlockReader:
         given: dict[str, Any] = {"block_size": BLOCK_SIZE, "max_events": MOST_EVENTS}
-        given["leaves_checks"] = 0 if self.options.verify_checksums else 1
+        given["leaves_checks"] = not self.options.verify_checksums
         given["verify_checksums"] = self.options.verify_checksums
         given["prefetches"] = self._threads > 1
         if not start:
