@@ -53,7 +53,7 @@ def changes(path: str) -> int:
     """`read_changes` of the log's only table: typed columns."""
     from binlog_kaitai.columns.views.changes import read_changes
 
-    return sum(batch.num_rows for batch in read_changes(path, table=first_table(path)))
+    return sum(batch.num_rows for batch in read_changes(path, table=first_table(path), threads=1))
 
 
 def rows(path: str) -> None:
@@ -61,7 +61,7 @@ def rows(path: str) -> None:
     from binlog_kaitai.columns.views.row_objects import write_rows
 
     with open(os.devnull, "wb") as sink:
-        for lines in write_rows(path):
+        for lines in write_rows(path, threads=1):
             sink.write(lines)
 
 

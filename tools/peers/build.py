@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from binlog_kaitai.columns.threads import default_threads
 from tools.bench.peers import clients
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,10 @@ class UnavailableError(Exception):
 
 def programs() -> Iterator[Program | str]:
     """This package, then every other program; the reason in words in place of those that are missing."""
-    yield Program(OWN, (sys.executable, "-m", "tools.peers.own"))
+    own = sys.executable, "-m", "tools.peers.own"
+    yield Program(OWN, (*own, "1"))
+    if (threads := default_threads(None)) > 1:
+        yield Program(f"the same in {threads} threads", (*own, str(threads)))
     for title, build in _BUILDS.items():
         try:
             yield from build()
