@@ -65,7 +65,7 @@ def test_start_and_slope() -> None:
 
 def test_own_counts(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """`read_changes` of the first table: row images, and NULLs in its own columns."""
-    monkeypatch.setattr(sys, "argv", ["own", str(LOG)])
+    monkeypatch.setattr(sys, "argv", ["own", "2", str(LOG)])
     own()
     found = json.loads(capsys.readouterr().out)
     assert found["rows"] > 0

@@ -4,8 +4,9 @@ Each measurement is a process of its own, which first reads a short log, so that
 several runs, the one with the least elapsed time is reported. `CPU s` are those of all threads. The next
 columns are processor seconds of work that only one thread does at a time: reading and framing (in a thread of
 its own if there are more than two), what threads do in turn (the state of the log; with two threads, also
-reading), and the caller's (which writes, and works alone on the first blocks). With any number of processors,
-the clock cannot show less than the largest of these: `at most` is that bound.
+reading), encoding (of a table for `export`), and the caller's (which writes, and works alone on the first
+blocks). With any number of processors, the clock cannot show less than the largest of these: `at most` is
+that bound.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ TASKS = ("changes", "untyped", "rows", "export", "verify", "events", "transactio
 
 _SHAPES = ("bulk rows", "orders", "one-row transactions", "wide rows")
 
-#: The stages, and the name of the thread of the first.
-_STAGES = "reading", "in turn", "caller"
+_STAGES = "reading", "in turn", "encoding", "caller"
 
-_READER = "binlog-kaitai-prefetch"
+#: The stages that have threads of their own, by the beginnings of these threads' names.
+_OF_THREADS = {"binlog-kaitai-prefetch": "reading", "binlog-kaitai-encode": "encoding"}
 
 _COLUMNS = ("", "threads", "seconds", "CPU s", "times as fast", *_STAGES, "at most")
 
@@ -97,8 +98,9 @@ def measure(task: str, path: str, small: str, threads: int) -> dict[str, Any]:
 
     def timed(self: threading.Thread) -> None:
         run(self)
-        if self.name == _READER:
-            stages["reading"] += time.thread_time()
+        for begin, stage in _OF_THREADS.items():
+            if self.name.startswith(begin):
+                stages[stage] += time.thread_time()
 
     def timed_items(items: Any) -> Any:
         while True:
