@@ -216,7 +216,7 @@ jobs = click.option(
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of threads; by default, one, or for rows one per processor, at most 4.",
+    help="Number of threads. By default, one per processor for changed rows, at most 4; otherwise one.",
 )
 
 
