@@ -43,6 +43,8 @@ class LogPages(Generic[_Page]):
     ----------
     ends : list of End
         How each file ended.
+    threads : int
+        Number of threads, 1 for sources that are read in one.
     """
 
     def __init__(

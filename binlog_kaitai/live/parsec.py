@@ -68,8 +68,10 @@ def signed(password: bytes, salt: bytes, message: bytes) -> bytes:
 
     Raises
     ------
-    ServerError, UsageError
-        As above.
+    ServerError
+        The salt is not in parsec's format, or demands too many iterations.
+    UsageError
+        The package `cryptography` is missing.
     """
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

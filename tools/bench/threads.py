@@ -78,7 +78,7 @@ def print_task(task: str, path: Path, small: Path, counts: list[int], runs: int)
             key=lambda one: one["seconds"],
         )
         first = first or found["seconds"]
-        stages = [found["stages"].get(stage, 0.0) for stage in _STAGES]
+        stages = [found["stages"][stage] for stage in _STAGES]
         cells = [
             task,
             threads,

@@ -24,7 +24,6 @@ from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text.long_values import filled
 from binlog_kaitai.columns.text.pieces import clock, digits, joined
-from binlog_kaitai.columns.threads import thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.columns.transactions.event_gtids import gtid_texts
 from binlog_kaitai.core.filters import Filters
@@ -70,13 +69,11 @@ class Script:
         Receives what is omitted.
     """
 
-    def __init__(
-        self, pages: RowsPages, filters: Filters, options: SqlOptions, report: Report, threads: int = 1
-    ) -> None:
+    def __init__(self, pages: RowsPages, filters: Filters, options: SqlOptions, report: Report) -> None:
         self._pages = pages
         self._undo = options.undo
         self._report = report
-        self._rows = RowStatements(options, report, threads)
+        self._rows = RowStatements(options, report, pages.threads)
         self._statements = Statements(options, filters, report)
         self._boundaries = Boundaries()
         self._version = ""
@@ -378,7 +375,7 @@ def write_sql(
     )
     if ends is not None:
         pages.ends = ends
-    script = Script(pages, filters, options, report, thread_count(threads, sources))
+    script = Script(pages, filters, options, report)
     yield from script
     script.check()
     report.finish()
