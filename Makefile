@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
-WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and not iceberg
+WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and not iceberg and not wheels
 VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,stream pipeline catalog read damage errors))
 LAKE_TESTS := tests/lakes tests/lake/test_iceberg.py tests/spark/test_iceberg.py
 FUZZ_ARGS ?=
@@ -31,7 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without bytecode, each process that the tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-seeded check fuzz generate docs vectors webide bench bench-peers kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-wheels test-seeded check fuzz generate docs vectors webide bench bench-peers kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -89,6 +89,9 @@ test-browser: setup ## tests in a headless browser; skipped if there is none
 
 test-languages: setup ## build the grammar in other languages and compare their trees of all logs with Python's
 	$(BIN)/python -m tools.conformance $(LANGUAGES)
+
+test-wheels: wheel ## build both wheels, and install and use the one for x86-64 in a fresh environment; packages come from PyPI
+	$(BIN)/python -m pytest -m wheels $(PYTEST_ARGS)
 
 test-seeded: kernels ## put bugs into copies of the package, one at a time: the tests must find each
 	$(BIN)/python -m tools.seeded_bugs

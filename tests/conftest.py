@@ -28,6 +28,7 @@ _FOLDERS = {
     "cluster": ("tests/cluster",),
     "lakes": ("tests/lakes",),
     "browser": ("tests/browser",),
+    "wheels": ("tests/wheels",),
 }
 
 
@@ -36,13 +37,13 @@ _FEW = 8
 
 
 class SharedStarts(LoadScopeScheduling):
-    """Each test goes to whichever process is free, but one process runs all that share a Spark, a cluster
-    or a browser, or the servers of a file."""
+    """Each test goes to whichever process is free, but one process runs all that share a Spark, a cluster,
+    a browser or an installed wheel, or the servers of a file."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = PurePosixPath(nodeid.split("::")[0])
         match path.parts[:2]:
-            case ("tests", "spark" | "cluster" | "lakes" | "browser"):
+            case ("tests", "spark" | "cluster" | "lakes" | "browser" | "wheels"):
                 return str(path.parent)
             case ("tests", "servers"):
                 return str(path)

@@ -33,6 +33,7 @@ TARGETS = {
     "vectors",
     "test-languages",
     "test-seeded",
+    "test-wheels",
 }
 
 

@@ -173,12 +173,7 @@ def _size(name: str) -> int:
 
 def _work(command: list[str], pending: SimpleQueue[Task], progress: _Progress) -> None:
     """Give tasks to a worker, one at a time."""
-    paths = [str(ROOT), str(ROOT / "generated"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "BINLOG_KAITAI_KERNELS": "python",
-    }
+    environment = {**os.environ, "BINLOG_KAITAI_KERNELS": "python"}
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(

@@ -16,6 +16,8 @@ from tools.kernels.translate import Translator
 
 def main(machine: str, cpu: str, *options: str) -> None:
     """Process the tasks that stdin lists, one a line."""
+    # PYTHONPATH does not do: pip's isolated builds drop every path that an editable install has put there.
+    sys.path.insert(0, str(Path(__file__).parents[2] / "generated"))
     translate = Translator(machine, cpu, is_checked="checked" in options)
     for line in sys.stdin:
         name, signature, entry, path = line.rstrip("\n").split("\t")
