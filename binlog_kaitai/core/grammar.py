@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -48,8 +49,14 @@ from binlog_grammar.user_var_event import UserVarEvent as UserVarEvent
 from binlog_grammar.zstd_seek_table import ZstdSeekTable as ZstdSeekTable
 from kaitaistruct import KaitaiStream, ValidationFailedError
 
-from binlog_kaitai.core.traced import trace
-from binlog_kaitai.core.tree import children, describe, find_leftover, inflated_size, reason_of
+from binlog_kaitai.core.tree import (
+    children,
+    describe,
+    find_leftover,
+    inflated_size,
+    reason_of,
+    unfinished_field,
+)
 from binlog_kaitai.errors import DamagedStartError, GrammarError
 
 EventType = BinlogEnums.EventType
@@ -126,7 +133,7 @@ def detect_version(head: bytes) -> int:
         The first event is neither a format description nor a START_EVENT_V3 of a known length.
     """
     try:
-        return int(LogStart(KaitaiStream(io.BytesIO(head))).binlog_version)
+        return int(parsed(LogStart(KaitaiStream(io.BytesIO(head)))).binlog_version)
     except ValidationFailedError as error:
         first = read_header(head, 1)
         raise DamagedStartError(
@@ -234,19 +241,47 @@ def parse_event(
     GrammarError
         The bytes violate the grammar or continue past its end; `field` names the location.
     """
-    parameters = layout.parameters(type_code, table_map)
+    event, error = read_event(raw, type_code, layout, table_map)
+    if error is not None:
+        raise error
+    leftover = find_leftover(event)
     try:
-        event = BinlogEvent(*parameters, KaitaiStream(io.BytesIO(raw)))
-        leftover = find_leftover(event)
         _check_compressed(event.body.content)
-    except GrammarError:
-        raise
-    except Exception as error:  # generated code on hostile bytes: any exception means "not the grammar"
-        raise _describe(error, raw, parameters) from error
+    except zlib.error as bad_stream:
+        raise GrammarError(reason_of(bad_stream)) from bad_stream
     if leftover is not None:
         path, count = leftover
         raise GrammarError(f"{count} bytes are left over", field=path)
     return event
+
+
+def read_event(
+    raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
+) -> tuple[BinlogEvent, GrammarError | None]:
+    """One event as far as it follows the grammar, and the error that stopped reading, if any.
+
+    Parameters as for `parse_event`, which also rejects bytes that no field covers.
+    """
+    return _read(BinlogEvent(*layout.parameters(type_code, table_map), KaitaiStream(io.BytesIO(raw))))
+
+
+def read_encryption_header(raw: bytes) -> tuple[EncryptionHeader, GrammarError | None]:
+    """The same of the header of an encrypted log."""
+    return _read(EncryptionHeader(KaitaiStream(io.BytesIO(raw))))
+
+
+def meanings() -> dict[str, dict[str, str]]:
+    """The documentation of each field in the grammar, by class name, then by field name."""
+    from binlog_grammar.meanings import MEANINGS
+
+    return MEANINGS
+
+
+def bit_fields() -> dict[str, dict[str, int]]:
+    """The widths in bits of fields that do not fill whole bytes, by class name and field name."""
+    from binlog_grammar.meanings import BITS
+
+    return BITS
 
 
 def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
@@ -262,9 +297,10 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
     count = table_map.num_columns.value
     bitmap = (1 << index).to_bytes((count + 7) // 8, "little")
     try:
-        columns = ImageColumns(count, KaitaiStream(io.BytesIO(bitmap)))
+        columns = parsed(ImageColumns(count, KaitaiStream(io.BytesIO(bitmap))))
         # A byte of null bits precedes the only value of the image.
-        return RowImage(table_map, columns, False, KaitaiStream(io.BytesIO(b"\0" + data))).cells[index].value
+        stream = KaitaiStream(io.BytesIO(b"\0" + data))
+        return parsed(RowImage(table_map, columns, False, stream)).cells[index].value
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
 
@@ -285,9 +321,25 @@ _Structure = TypeVar("_Structure", bound=KaitaiStruct)
 def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> _Structure:
     """Parse bytes other than an event into the grammar's object; `GrammarError` if they are invalid."""
     try:
-        return kind(KaitaiStream(io.BytesIO(data)))
+        return parsed(kind(KaitaiStream(io.BytesIO(data))))
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
+
+
+def parsed(structure: _Structure) -> _Structure:
+    """A new object of a generated class after it has read its fields; raises whatever that raises."""
+    structure._read()
+    return structure
+
+
+def _read(structure: _Structure) -> tuple[_Structure, GrammarError | None]:
+    try:
+        structure._read()
+    except Exception as error:  # generated code on hostile bytes: any exception means "not the grammar"
+        described = GrammarError(reason_of(error), field=unfinished_field(structure, error))
+        described.__cause__ = error
+        return structure, described
+    return structure, None
 
 
 def parse_packet(data: bytes) -> StreamPacket:
@@ -309,7 +361,7 @@ def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:
 @lru_cache(maxsize=1 << 10)  # events of one statement begin with the same bytes
 def _table_id(data: bytes, post_header_length: int) -> int | None:
     try:
-        return int(TableId(post_header_length, KaitaiStream(io.BytesIO(data))).value)
+        return int(parsed(TableId(post_header_length, KaitaiStream(io.BytesIO(data)))).value)
     except EOFError:
         return None
 
@@ -326,19 +378,3 @@ def _check_compressed(content: KaitaiStruct) -> None:
             if size != child.len_uncompressed:
                 reason = f"decompresses to {size} bytes instead of the declared {child.len_uncompressed}"
                 raise GrammarError(reason, field=f"body.content.{name}")
-
-
-def trace_event(
-    raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
-) -> tuple[Any, GrammarError | None]:
-    """Parse one event with the traced classes, which record the position of every field (`_debug`).
-
-    Returns the traced object, as far as it could be parsed, and the exception that stopped parsing, if any.
-    """
-    return trace(raw, layout.parameters(type_code, table_map))
-
-
-def _describe(error: Exception, raw: bytes, parameters: Parameters) -> GrammarError:
-    # Exceptions of the Kaitai runtime do not name the field that failed; the traced classes do.
-    _, traced = trace(raw, parameters)
-    return traced or GrammarError(reason_of(error))

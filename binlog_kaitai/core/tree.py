@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from inspect import signature
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
 
@@ -22,11 +22,8 @@ _STEP = 1 << 20
 
 def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
     """The parsed substructures of a generated object, with their field names."""
-    parameters = _parameters(node.__class__)
-    for name, value in vars(node).items():
-        # A parameter belongs to another event.
-        if name.startswith("_") or name in parameters:
-            continue
+    for name in node._STRUCTURES:
+        value = getattr(node, name, None)
         if isinstance(value, KaitaiStruct):
             yield name, value
         elif isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
@@ -103,21 +100,73 @@ def reason_of(error: Exception) -> str:
     return f"cannot be read ({type(error).__name__}: {error})"
 
 
+class Extent(NamedTuple):
+    """Where a field lies in the stream of its object.
+
+    Attributes
+    ----------
+    start : int
+    end : int or None
+        None if the field could not be read in full.
+    bounds : list of int
+        For a list, the start of each item and the end of the last one; otherwise empty.
+    """
+
+    start: int
+    end: int | None
+    bounds: list[int]
+
+
+def extents(node: Any) -> dict[str, Extent]:
+    """The fields of an object that have been read, at least in part, in the order of their bytes."""
+    bounds = {name: mark if isinstance(mark, list) else [mark] for name, mark in _fields(node)}
+    starts = [field[0] for field in bounds.values()]
+    end = node._end
+    if end is None and bounds and not _is_unfinished(node, next(reversed(bounds))):
+        end = node._io.pos()  # the value of the last field failed validation
+    return {
+        name: Extent(start, next_start, field if isinstance(node._starts[name], list) else [])
+        for (name, field), start, next_start in zip(bounds.items(), starts, [*starts[1:], end], strict=False)
+    }
+
+
+def instance_bounds(node: Any, name: str) -> list[int]:
+    """The start and end of the bytes of an instance that has been read, with the bounds of its items between
+    them; empty if it has no bytes.
+    """
+    return list(node._starts.get(f"_m_{name}", ()))
+
+
+def _fields(node: Any) -> Iterator[tuple[str, Any]]:
+    return ((name, mark) for name, mark in node._starts.items() if not name.startswith("_m_"))
+
+
+def _is_unfinished(node: Any, name: str) -> bool:
+    """Whether the last field of an object that could not be read in full is where reading stopped."""
+    value = getattr(node, name, None)
+    if isinstance(value, KaitaiStruct):
+        return cast(Any, value)._end is None
+    return value is None or isinstance(value, list)
+
+
 def unfinished_field(node: Any, error: Exception) -> str:
-    """Path of the field at which parsing of a traced object stopped.
+    """Path of the field at which reading of an object stopped.
 
     This is the field that was started but not finished; if a value failed validation, the last finished one.
     """
-    for name, where in reversed(node._debug.items()):
-        if "start" in where and "end" not in where:
-            value = getattr(node, name, None)
-            path = name
-            if "arr" in where:
-                path = f"{name}[{max(len(where['arr']) - 1, 0)}]"
-                value = value[-1] if value else None
-            inner = unfinished_field(value, error) if hasattr(value, "_debug") else ""
-            return f"{path}.{inner}" if inner else path
-    return next(reversed(node._debug), "") if isinstance(error, ValidationFailedError) else ""
+    names = [name for name, _ in _fields(node)]
+    if node._end is not None or not names:
+        return ""
+    name = names[-1]
+    value = getattr(node, name, None)
+    if not _is_unfinished(node, name):
+        return name if isinstance(error, ValidationFailedError) else ""
+    path = name
+    if isinstance(value, list):
+        path = f"{name}[{len(node._starts[name]) - 1}]"
+        value = value[-1] if value else None
+    inner = unfinished_field(value, error) if isinstance(value, KaitaiStruct) else ""
+    return f"{path}.{inner}" if inner else path
 
 
 def inflated_size(deflated: bytes, limit: int) -> int | None:

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent, trace_event
+from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.values.json_diff import JsonDiff, diff_of
@@ -226,7 +226,7 @@ def _why_unreadable(event: Event, schema: Schema) -> str:
 
 
 def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
-    """The error, extended with the column that failed, found with the traced classes."""
+    """The error, extended with the column that failed."""
     column = _unfinished_column(event)
     location = schema.full_name if column is None else _location(schema, schema.columns[column])
     kind = "end too early" if isinstance(error, EOFError) else "cannot be read"
@@ -234,19 +234,14 @@ def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
 
 
 def _unfinished_column(event: Event) -> int | None:
-    traced, _ = trace_event(event.raw, event.type_code, event.layout, event.table_map)
+    body: Any = event.body
     try:
-        body = traced.body.content
-        try:
-            _ = body.rows
-        except Exception:  # the error that is being described
-            holder = getattr(body, "_m_inflated_rows", None)
-            row = (body._m_rows if holder is None else holder.rows)[-1]
-            image = row.before if row.before is not None and "end" not in row._debug["before"] else row.after
-            return int(image.cells[-1].index)
-    except (AttributeError, IndexError, TypeError):  # parsing stopped before the first cell
-        pass
-    return None
+        holder = getattr(body, "_m_inflated_rows", None)
+        row = (body._m_rows if holder is None else holder.rows)[-1]
+        image = row.before if row.before is not None and row.before._end is None else row.after
+        return int(image.cells[-1].index)
+    except (AttributeError, IndexError, TypeError):  # reading stopped before the first cell
+        return None
 
 
 def _location(schema: Schema, column: Column) -> str:

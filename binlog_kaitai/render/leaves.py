@@ -1,6 +1,6 @@
 """Every byte of an event as a leaf of the grammar's tree.
 
-The traced classes record the offset of each field in the stream of its type; a leaf has the offset in the
+The generated classes record the offset of each field in the stream of its type; a leaf has the offset in the
 whole event. Leaves are in order and tile the event: each byte is in exactly one of them. If a lazy instance
 reads the bytes of a field again (the cells of row images), its leaves replace the field. Bit fields that
 share bytes are one leaf, with the fields as its parts.
@@ -12,8 +12,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from binlog_kaitai.core.grammar import trace_event
-from binlog_kaitai.core.traced import bit_fields, meanings, trace_encryption_header
+from kaitaistruct import KaitaiStruct
+
+from binlog_kaitai.core.grammar import (
+    bit_fields,
+    meanings,
+    read_encryption_header,
+    read_event,
+)
+from binlog_kaitai.core.tree import extents, instance_bounds
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.reader.reader import Event
 
@@ -66,7 +73,7 @@ class Dissection(NamedTuple):
     error : GrammarError or None
         Why parsing stopped early; None if it did not.
     root : object
-        The event as parsed by the traced classes.
+        The event, as far as it could be read.
     """
 
     leaves: list[Leaf]
@@ -77,20 +84,20 @@ class Dissection(NamedTuple):
 
 def dissect(event: Event) -> Dissection:
     """Dissect an event, as far as it follows the grammar."""
-    traced, error = trace_event(event.raw, event.type_code, event.layout, event.table_map)
-    parts = ((traced, "header"), (getattr(traced, "body", None), "content"))
+    root, error = read_event(event.raw, event.type_code, event.layout, event.table_map)
+    parts = ((root, "header"), (getattr(root, "body", None), "content"))
     derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
-    return Dissection(leaves_of(traced, event.raw), derived, error, traced)
+    return Dissection(leaves_of(root, event.raw), derived, error, root)
 
 
 def dissect_header(raw: bytes) -> Dissection:
     """Dissect the header of an encrypted log."""
-    traced, error = trace_encryption_header(raw)
-    return Dissection(leaves_of(traced, raw), [], error, traced)
+    root, error = read_encryption_header(raw)
+    return Dissection(leaves_of(root, raw), [], error, root)
 
 
 def leaves_of(root: Any, raw: bytes) -> list[Leaf]:
-    """The leaves of an object of a traced class that was parsed from the bytes."""
+    """The leaves of an object that was read from the bytes, at least in part."""
     found = [leaf for leaf in _walk(root, 0, "") if leaf.size]
     return list(_without_gaps(found, raw))
 
@@ -128,29 +135,24 @@ def _walk(node: Any, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
     overlays = dict(_overlays(node, base, prefix))
     widths = bit_fields().get(name_of_type, {})
     group: list[Leaf] = []
-    for name in node.SEQ_FIELDS:
-        where = node._debug.get(name)
-        if where is None:
-            continue
+    for name, (start, end, bounds) in extents(node).items():
         value = getattr(node, name, None)
         path, meaning = prefix + name, docs.get(name, "")
         is_number = name_of_type in _NUMBERS or f"{name_of_type}.{name}" in _NUMBERS_IN
         if whole and (is_number or not meaning):
             meaning = whole
-        start = where["start"]
-        if name in widths and "end" in where:
-            group.append(Leaf(base + start, where["end"] - start, path, value, meaning))
+        if name in widths and end is not None:
+            group.append(Leaf(base + start, end - start, path, value, meaning))
             if sum(widths[leaf.path.removeprefix(prefix)] for leaf in group) % 8 == 0:
                 yield _joined(group, prefix, whole)
                 group = []
-        elif isinstance(value, list) and value and hasattr(value[0], "_debug"):
-            for index, item in enumerate(value):
-                start = where["arr"][index]["start"]
-                yield from _child(node, item, base, start, f"{path}[{index}].", meaning)
-        elif hasattr(value, "_debug"):
+        elif isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
+            for index, (item, item_start) in enumerate(zip(value, bounds, strict=False)):
+                yield from _child(node, item, base, item_start, f"{path}[{index}].", meaning)
+        elif isinstance(value, KaitaiStruct):
             yield from _child(node, value, base, start, f"{path}.", meaning)
-        elif "end" in where:
-            leaf = Leaf(base + start, where["end"] - start, path, value, meaning)
+        elif end is not None:
+            leaf = Leaf(base + start, end - start, path, value, meaning)
             is_run = isinstance(value, bytes)
             yield from overlays.get((leaf.offset, leaf.size), [leaf]) if is_run else [leaf]
 
@@ -170,22 +172,21 @@ def _child(node: Any, child: Any, base: int, start: int, prefix: str, whole: str
 
 def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, int], list[Leaf]]]:
     """Leaves of lazy instances that cover all bytes of a field again, by its offset and size."""
-    if not any(isinstance(getattr(node, name, None), bytes) for name in node.SEQ_FIELDS):
+    if not any(isinstance(getattr(node, name, None), bytes) for name in extents(node)):
         return
     for name in _instances(type(node)):
         try:
             value = getattr(node, name)
         except Exception:  # hostile cells may raise any exception; the field's raw bytes are shown instead
             continue
-        where = node._debug.get(f"_m_{name}")
+        bounds = instance_bounds(node, name)
         items = value if isinstance(value, list) else [value]
-        if not where or not items or not all(hasattr(item, "_debug") for item in items):
+        if not bounds or not items or not all(isinstance(item, KaitaiStruct) for item in items):
             continue
-        ranges = where.get("arr") or [where]
         found: list[Leaf] = []
-        for index, (item, extent) in enumerate(zip(items, ranges, strict=True)):
+        for index, (item, start) in enumerate(zip(items, bounds, strict=False)):
             label = f"{prefix}{name}[{index}]." if isinstance(value, list) else f"{prefix}{name}."
-            found += _child(node, item, base, extent["start"], label)
+            found += _child(node, item, base, start, label)
         if found and _is_gapless(found):
             start, end = found[0].offset, found[-1].end
             yield (start, end - start), found

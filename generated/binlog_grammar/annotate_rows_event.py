@@ -16,15 +16,19 @@ class AnnotateRowsEvent(KaitaiStruct):
     .. seealso::
        Annotate_rows_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(AnnotateRowsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['query'] = _tell()
         self.query = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -16,16 +16,21 @@ class AppendBlockEvent(KaitaiStruct):
     .. seealso::
        Append_block_event, Begin_load_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(AppendBlockEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['file_id'] = _tell()
         self.file_id = self._io.read_u4le()
+        _starts['block'] = _tell()
         self.block = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -16,6 +16,7 @@ class BinlogCheckpointEvent(KaitaiStruct):
     .. seealso::
        Binlog_checkpoint_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
+    _STRUCTURES = ()
     unknown_post_header = None
     unknown_tail = None
 
@@ -24,20 +25,25 @@ class BinlogCheckpointEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['len_file_name'] = _tell()
         self.len_file_name = self._io.read_u4le()
         if self.len_post_header > 4:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 4)
 
+        _starts['file_name'] = _tell()
         self.file_name = (self._io.read_bytes(self.len_file_name)).decode("UTF-8", "surrogateescape")
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

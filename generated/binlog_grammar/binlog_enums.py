@@ -114,15 +114,18 @@ class BinlogEnums(KaitaiStruct):
         mariadb_gtid_flags3 = 130
         mariadb_character_set_collations = 131
         mariadb_dummy = 255
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(BinlogEnums, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         pass
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -19,6 +19,7 @@ class BinlogEvent(KaitaiStruct):
     .. seealso::
        Binary_log_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
     """
+    _STRUCTURES = ('header', 'body',)
     checksum = None
 
     def __init__(self, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
@@ -32,18 +33,24 @@ class BinlogEvent(KaitaiStruct):
         self.has_permuted_types = has_permuted_types
         self.table_map = table_map
         self.has_table_map = has_table_map
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['header'] = _tell()
         self.header = _modules.event_header.EventHeader(self.binlog_version, self.len_header, self._io)
+        self.header._read()
+        _starts['body'] = _tell()
         self._raw_body = self._io.read_bytes((self.header.len_event - self.len_header) - (4 if self.has_checksum else 0))
         _io__raw_body = KaitaiStream(BytesIO(self._raw_body))
         self.body = _modules.event_body.EventBody(self.event_type.value, self.binlog_version, self.len_post_header, self.table_map, self.has_table_map, _io__raw_body)
+        self.body._read()
         if self.has_checksum:
             pass
+            _starts['checksum'] = _tell()
             self.checksum = self._io.read_u4le()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -68,7 +75,10 @@ class BinlogEvent(KaitaiStruct):
         if hasattr(self, '_m_event_type'):
             return self._m_event_type
 
+        self._starts['_m_event_type'] = _bounds = [self._io.pos()]
         self._m_event_type = _modules.effective_type.EffectiveType(self.header.type_code, self.has_permuted_types, self._io)
+        self._m_event_type._read()
+        _bounds.append(self._io.pos())
         return getattr(self, '_m_event_type', None)
 
     @property
@@ -99,7 +109,9 @@ class BinlogEvent(KaitaiStruct):
             pass
             _pos = self._io.pos()
             self._io.seek(self._io.pos() + 71)
+            self._starts['_m_len_own_post_header'] = _bounds = [self._io.pos()]
             self._m_len_own_post_header = self._io.read_u1()
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
 
         return getattr(self, '_m_len_own_post_header', None)

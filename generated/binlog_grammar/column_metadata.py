@@ -17,6 +17,7 @@ class ColumnMetadata(KaitaiStruct):
     .. seealso::
        read_field_metadata - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_utility.cc
     """
+    _STRUCTURES = ()
     element_type = None
     len_pack = None
     max_length = None
@@ -34,54 +35,66 @@ class ColumnMetadata(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.column_type = column_type
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if self.is_array:
             pass
+            _starts['element_type'] = _tell()
             self.element_type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
 
         if self.has_len_pack:
             pass
+            _starts['len_pack'] = _tell()
             self.len_pack = self._io.read_u1()
 
         if  ((self.is_varchar) and ((not (self.is_array)))) :
             pass
+            _starts['max_length'] = _tell()
             self.max_length = self._io.read_u2le()
 
         if  ((self.is_varchar) and (self.is_array)) :
             pass
+            _starts['max_len_element'] = _tell()
             self.max_len_element = self._io.read_bits_int_le(24)
 
         if self.is_bit:
             pass
+            _starts['bits'] = _tell()
             self.bits = self._io.read_u1()
 
         if self.is_bit:
             pass
+            _starts['bytes'] = _tell()
             self.bytes = self._io.read_u1()
 
         if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
             pass
+            _starts['precision'] = _tell()
             self.precision = self._io.read_u1()
 
         if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
             pass
+            _starts['scale'] = _tell()
             self.scale = self._io.read_u1()
 
         if self.has_fractional_digits:
             pass
+            _starts['fractional_digits'] = _tell()
             self.fractional_digits = self._io.read_u1()
 
         if self.is_string:
             pass
+            _starts['real_type_and_length'] = _tell()
             self.real_type_and_length = self._io.read_u1()
 
         if self.is_string:
             pass
+            _starts['len_low'] = _tell()
             self.len_low = self._io.read_u1()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

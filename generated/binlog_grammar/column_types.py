@@ -55,15 +55,18 @@ class ColumnTypes(KaitaiStruct):
         var_string = 253
         string = 254
         geometry = 255
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(ColumnTypes, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         pass
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

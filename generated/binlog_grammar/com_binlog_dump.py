@@ -16,21 +16,29 @@ class ComBinlogDump(KaitaiStruct):
     .. seealso::
        com_binlog_dump - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(ComBinlogDump, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['command'] = _tell()
         self.command = self._io.read_bytes(1)
         if not self.command == b"\x12":
             raise kaitaistruct.ValidationNotEqualError(b"\x12", self.command, self._io, u"/seq/0")
+        _starts['position'] = _tell()
         self.position = self._io.read_u4le()
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u2le()
+        _starts['server_id'] = _tell()
         self.server_id = self._io.read_u4le()
+        _starts['file_name'] = _tell()
         self.file_name = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -19,6 +19,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
     .. seealso::
        com_binlog_dump_gtid - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
+    _STRUCTURES = ('data',)
     len_data = None
     data = None
     unknown_tail = None
@@ -27,32 +28,43 @@ class ComBinlogDumpGtid(KaitaiStruct):
         super(ComBinlogDumpGtid, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['command'] = _tell()
         self.command = self._io.read_bytes(1)
         if not self.command == b"\x1E":
             raise kaitaistruct.ValidationNotEqualError(b"\x1E", self.command, self._io, u"/seq/0")
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u2le()
+        _starts['server_id'] = _tell()
         self.server_id = self._io.read_u4le()
+        _starts['len_file_name'] = _tell()
         self.len_file_name = self._io.read_u4le()
+        _starts['file_name'] = _tell()
         self.file_name = (self._io.read_bytes(self.len_file_name)).decode("UTF-8", "surrogateescape")
+        _starts['position'] = _tell()
         self.position = self._io.read_u8le()
         if self.has_data:
             pass
+            _starts['len_data'] = _tell()
             self.len_data = self._io.read_u4le()
 
         if self.has_data:
             pass
+            _starts['data'] = _tell()
             self._raw_data = self._io.read_bytes(self.len_data)
             _io__raw_data = KaitaiStream(BytesIO(self._raw_data))
             self.data = ComBinlogDumpGtid.ReplicaGtids(_io__raw_data, self, self._root)
+            self.data._read()
 
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -68,6 +80,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
 
 
     class ReplicaGtids(KaitaiStruct):
+        _STRUCTURES = ('gtids',)
         gtids = None
         unknown_tail = None
 
@@ -75,18 +88,22 @@ class ComBinlogDumpGtid(KaitaiStruct):
             super(ComBinlogDumpGtid.ReplicaGtids, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if (not (self._io.is_eof())):
                 pass
+                _starts['gtids'] = _tell()
                 self.gtids = _modules.gtid_set.GtidSet(self._io)
+                self.gtids._read()
 
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

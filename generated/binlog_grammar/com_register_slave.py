@@ -16,33 +16,47 @@ class ComRegisterSlave(KaitaiStruct):
     .. seealso::
        register_replica - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(ComRegisterSlave, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['command'] = _tell()
         self.command = self._io.read_bytes(1)
         if not self.command == b"\x15":
             raise kaitaistruct.ValidationNotEqualError(b"\x15", self.command, self._io, u"/seq/0")
+        _starts['server_id'] = _tell()
         self.server_id = self._io.read_u4le()
+        _starts['len_host'] = _tell()
         self.len_host = self._io.read_u1()
+        _starts['host'] = _tell()
         self.host = (self._io.read_bytes(self.len_host)).decode("UTF-8", "surrogateescape")
+        _starts['len_user'] = _tell()
         self.len_user = self._io.read_u1()
+        _starts['user'] = _tell()
         self.user = (self._io.read_bytes(self.len_user)).decode("UTF-8", "surrogateescape")
+        _starts['len_password'] = _tell()
         self.len_password = self._io.read_u1()
+        _starts['password'] = _tell()
         self.password = (self._io.read_bytes(self.len_password)).decode("UTF-8", "surrogateescape")
+        _starts['port'] = _tell()
         self.port = self._io.read_u2le()
+        _starts['rank'] = _tell()
         self.rank = self._io.read_u4le()
+        _starts['source_id'] = _tell()
         self.source_id = self._io.read_u4le()
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

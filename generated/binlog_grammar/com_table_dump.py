@@ -16,27 +16,35 @@ class ComTableDump(KaitaiStruct):
     .. seealso::
        dispatch_command - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/sql_parse.cc
     """
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(ComTableDump, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['command'] = _tell()
         self.command = self._io.read_bytes(1)
         if not self.command == b"\x13":
             raise kaitaistruct.ValidationNotEqualError(b"\x13", self.command, self._io, u"/seq/0")
+        _starts['len_schema_name'] = _tell()
         self.len_schema_name = self._io.read_u1()
+        _starts['schema_name'] = _tell()
         self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
+        _starts['len_table_name'] = _tell()
         self.len_table_name = self._io.read_u1()
+        _starts['table_name'] = _tell()
         self.table_name = (self._io.read_bytes(self.len_table_name)).decode("UTF-8", "surrogateescape")
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -20,6 +20,7 @@ class CompressedData(KaitaiStruct):
     .. seealso::
        binlog_buf_compress - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
+    _STRUCTURES = ('deflated',)
     len_1 = None
     len_2 = None
     len_3 = None
@@ -29,9 +30,12 @@ class CompressedData(KaitaiStruct):
         super(CompressedData, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['method'] = _tell()
         self.method = self._io.read_u1()
         if not self.method >= 129:
             raise kaitaistruct.ValidationLessThanError(129, self.method, self._io, u"/seq/0")
@@ -39,24 +43,30 @@ class CompressedData(KaitaiStruct):
             raise kaitaistruct.ValidationGreaterThanError(132, self.method, self._io, u"/seq/0")
         if self.len_length == 1:
             pass
+            _starts['len_1'] = _tell()
             self.len_1 = self._io.read_u1()
 
         if self.len_length == 2:
             pass
+            _starts['len_2'] = _tell()
             self.len_2 = self._io.read_u2be()
 
         if self.len_length == 3:
             pass
+            _starts['len_3'] = _tell()
             self.len_3 = self._io.read_bits_int_be(24)
 
         if self.len_length == 4:
             pass
+            _starts['len_4'] = _tell()
             self.len_4 = self._io.read_u4be()
 
+        _starts['deflated'] = _tell()
         self._raw_deflated = self._io.read_bytes_full()
         _io__raw_deflated = KaitaiStream(BytesIO(self._raw_deflated))
         self.deflated = CompressedData.ZlibStream(_io__raw_deflated, self, self._root)
-
+        self.deflated._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -75,15 +85,19 @@ class CompressedData(KaitaiStruct):
         self.deflated._fetch_instances()
 
     class ZlibStream(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(CompressedData.ZlibStream, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -100,8 +114,10 @@ class CompressedData(KaitaiStruct):
 
             _pos = self._io.pos()
             self._io.seek(0)
+            self._starts['_m_inflated'] = _bounds = [self._io.pos()]
             self._raw__m_inflated = self._io.read_bytes_full()
             self._m_inflated = zlib.decompress(self._raw__m_inflated)
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
             return getattr(self, '_m_inflated', None)
 

@@ -20,6 +20,7 @@ class CompressedRowsEvent(KaitaiStruct):
     .. seealso::
        Rows_log_event::uncompress_buf - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
+    _STRUCTURES = ('table_id', 'extra_data', 'num_columns', 'columns', 'columns_after', 'compressed_images',)
     len_extra_data = None
     unknown_post_header = None
     extra_data = None
@@ -33,37 +34,54 @@ class CompressedRowsEvent(KaitaiStruct):
         self.len_post_header = len_post_header
         self.table_map = table_map
         self.has_table_map = has_table_map
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['table_id'] = _tell()
         self.table_id = _modules.table_id.TableId(self.len_post_header, self._io)
+        self.table_id._read()
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u2le()
         if self.len_post_header >= 10:
             pass
+            _starts['len_extra_data'] = _tell()
             self.len_extra_data = self._io.read_u2le()
             if not self.len_extra_data >= 2:
                 raise kaitaistruct.ValidationLessThanError(2, self.len_extra_data, self._io, u"/seq/2")
 
         if self.len_post_header > 10:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 10)
 
         if self.len_post_header >= 10:
             pass
+            _starts['extra_data'] = _tell()
             self._raw_extra_data = self._io.read_bytes(self.len_extra_data - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
             self.extra_data = CompressedRowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
+            self.extra_data._read()
 
+        _starts['num_columns'] = _tell()
         self.num_columns = _modules.packed_integer.PackedInteger(self._io)
+        self.num_columns._read()
+        _starts['columns'] = _tell()
         self.columns = _modules.image_columns.ImageColumns(self.num_columns.value, self._io)
+        self.columns._read()
         if self.is_update:
             pass
+            _starts['columns_after'] = _tell()
             self.columns_after = _modules.image_columns.ImageColumns(self.num_columns.value, self._io)
+            self.columns_after._read()
 
+        _starts['compressed_images'] = _tell()
         self._raw_compressed_images = self._io.read_bytes_full()
         _io__raw_compressed_images = KaitaiStream(BytesIO(self._raw_compressed_images))
         self.compressed_images = _modules.compressed_data.CompressedData(_io__raw_compressed_images)
-
+        self.compressed_images._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -92,20 +110,28 @@ class CompressedRowsEvent(KaitaiStruct):
 
 
     class ExtraChunks(KaitaiStruct):
+        _STRUCTURES = ('chunks',)
         def __init__(self, _io, _parent=None, _root=None):
             super(CompressedRowsEvent.ExtraChunks, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['chunks'] = _bounds = [_tell()]
             self.chunks = []
             i = 0
             while not self._io.is_eof():
-                self.chunks.append(_modules.extra_row_info.ExtraRowInfo(self._parent.is_update, self._io))
+                _t_chunks = _modules.extra_row_info.ExtraRowInfo(self._parent.is_update, self._io)
+                try:
+                    _t_chunks._read()
+                finally:
+                    self.chunks.append(_t_chunks)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -116,20 +142,28 @@ class CompressedRowsEvent(KaitaiStruct):
 
 
     class RowList(KaitaiStruct):
+        _STRUCTURES = ('rows',)
         def __init__(self, _io, _parent=None, _root=None):
             super(CompressedRowsEvent.RowList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['rows'] = _bounds = [_tell()]
             self.rows = []
             i = 0
             while not self._io.is_eof():
-                self.rows.append(_modules.row.Row(self._parent.table_map, self._parent.columns, (self._parent.columns_after if self._parent.is_update else self._parent.columns), (not (self._parent.is_write)),  ((self._parent.is_write) or (self._parent.is_update)) , False, self._io))
+                _t_rows = _modules.row.Row(self._parent.table_map, self._parent.columns, (self._parent.columns_after if self._parent.is_update else self._parent.columns), (not (self._parent.is_write)),  ((self._parent.is_write) or (self._parent.is_update)) , False, self._io)
+                try:
+                    _t_rows._read()
+                finally:
+                    self.rows.append(_t_rows)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -188,10 +222,13 @@ class CompressedRowsEvent(KaitaiStruct):
             io = self.compressed_images.deflated._io
             _pos = io.pos()
             io.seek(0)
+            self._starts['_m_inflated_rows'] = _bounds = [io.pos()]
             self._raw__raw__m_inflated_rows = io.read_bytes_full()
             self._raw__m_inflated_rows = zlib.decompress(self._raw__raw__m_inflated_rows)
             _io__raw__m_inflated_rows = KaitaiStream(BytesIO(self._raw__m_inflated_rows))
             self._m_inflated_rows = CompressedRowsEvent.RowList(_io__raw__m_inflated_rows, self, self._root)
+            self._m_inflated_rows._read()
+            _bounds.append(io.pos())
             io.seek(_pos)
 
         return getattr(self, '_m_inflated_rows', None)

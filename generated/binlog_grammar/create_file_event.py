@@ -18,24 +18,38 @@ class CreateFileEvent(KaitaiStruct):
     .. seealso::
        Create_file_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
+    _STRUCTURES = ('target',)
     def __init__(self, _io, _parent=None, _root=None):
         super(CreateFileEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['thread_id'] = _tell()
         self.thread_id = self._io.read_u4le()
+        _starts['execution_time'] = _tell()
         self.execution_time = self._io.read_u4le()
+        _starts['skipped_lines'] = _tell()
         self.skipped_lines = self._io.read_u4le()
+        _starts['len_table_name'] = _tell()
         self.len_table_name = self._io.read_u1()
+        _starts['len_schema_name'] = _tell()
         self.len_schema_name = self._io.read_u1()
+        _starts['num_fields'] = _tell()
         self.num_fields = self._io.read_u4le()
+        _starts['file_id'] = _tell()
         self.file_id = self._io.read_u4le()
+        _starts['target'] = _tell()
         self.target = _modules.load_parts.LoadParts(True, self.num_fields, self.len_table_name, self.len_schema_name, self._io)
+        self.target._read()
+        _starts['file_name'] = _tell()
         self.file_name = (self._io.read_bytes_term(0, False, True, True)).decode("UTF-8", "surrogateescape")
+        _starts['block'] = _tell()
         self.block = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -18,17 +18,20 @@ class EffectiveType(KaitaiStruct):
     .. seealso::
        event_type_permutation - https://github.com/mysql/mysql-server/blob/mysql-5.7.44/libbinlogevents/src/control_events.cpp
     """
+    _STRUCTURES = ()
     def __init__(self, type_code, has_permuted_types, _io, _parent=None, _root=None):
         super(EffectiveType, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.type_code = type_code
         self.has_permuted_types = has_permuted_types
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         pass
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

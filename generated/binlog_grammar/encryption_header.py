@@ -26,29 +26,41 @@ class EncryptionHeader(KaitaiStruct):
         key_id = 1
         encrypted_password = 2
         initialization_vector = 3
+    _STRUCTURES = ('fields',)
     def __init__(self, _io, _parent=None, _root=None):
         super(EncryptionHeader, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['magic'] = _tell()
         self.magic = self._io.read_bytes(4)
         if not self.magic == b"\xFD\x62\x69\x6E":
             raise kaitaistruct.ValidationNotEqualError(b"\xFD\x62\x69\x6E", self.magic, self._io, u"/seq/0")
+        _starts['version'] = _tell()
         self.version = self._io.read_u1()
         if not self.version == 1:
             raise kaitaistruct.ValidationNotEqualError(1, self.version, self._io, u"/seq/1")
+        _starts['fields'] = _bounds = [_tell()]
         self.fields = []
         i = 0
         while True:
-            _ = EncryptionHeader.Field(self._io, self, self._root)
-            self.fields.append(_)
+            _t_fields = EncryptionHeader.Field(self._io, self, self._root)
+            try:
+                _t_fields._read()
+            finally:
+                _ = _t_fields
+                self.fields.append(_)
+            _bounds.append(_tell())
             if _.type == EncryptionHeader.FieldType.terminator:
                 break
             i += 1
+        _starts['padding'] = _tell()
         self.padding = self._io.read_bytes(self.header_length - self._io.pos())
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -59,15 +71,19 @@ class EncryptionHeader(KaitaiStruct):
 
     class EncryptedPassword(KaitaiStruct):
         """The password of the file."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(EncryptionHeader.EncryptedPassword, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes(32)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -75,30 +91,37 @@ class EncryptionHeader(KaitaiStruct):
 
     class Field(KaitaiStruct):
         """One thing that the header says."""
+        _STRUCTURES = ('value',)
         value = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(EncryptionHeader.Field, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['type'] = _tell()
             self.type = KaitaiStream.resolve_enum(EncryptionHeader.FieldType, self._io.read_u1())
             if self.type != EncryptionHeader.FieldType.terminator:
                 pass
+                _starts['value'] = _tell()
                 _on = self.type
                 if _on == EncryptionHeader.FieldType.encrypted_password:
                     pass
                     self.value = EncryptionHeader.EncryptedPassword(self._io, self, self._root)
+                    self.value._read()
                 elif _on == EncryptionHeader.FieldType.initialization_vector:
                     pass
                     self.value = EncryptionHeader.InitializationVector(self._io, self, self._root)
+                    self.value._read()
                 elif _on == EncryptionHeader.FieldType.key_id:
                     pass
                     self.value = EncryptionHeader.KeyId(self._io, self, self._root)
-
-
+                    self.value._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -119,15 +142,19 @@ class EncryptionHeader(KaitaiStruct):
 
     class InitializationVector(KaitaiStruct):
         """What the password was encrypted with, besides the key."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(EncryptionHeader.InitializationVector, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes(16)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -135,16 +162,21 @@ class EncryptionHeader(KaitaiStruct):
 
     class KeyId(KaitaiStruct):
         """Name of the key in the server's keyring."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(EncryptionHeader.KeyId, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_name'] = _tell()
             self.len_name = self._io.read_u1()
+            _starts['name'] = _tell()
             self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -23,6 +23,7 @@ class EventBody(KaitaiStruct):
     .. seealso::
        Log_event::read_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
+    _STRUCTURES = ('content',)
     def __init__(self, type_code, binlog_version, len_post_header, table_map, has_table_map, _io, _parent=None, _root=None):
         super(EventBody, self).__init__(_io)
         self._parent = _parent
@@ -32,182 +33,242 @@ class EventBody(KaitaiStruct):
         self.len_post_header = len_post_header
         self.table_map = table_map
         self.has_table_map = has_table_map
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['content'] = _tell()
         _on = self.type_code
         if _on == binlog_enums.BinlogEnums.EventType.annotate_rows_event:
             pass
             self.content = _modules.annotate_rows_event.AnnotateRowsEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event:
             pass
             self.content = _modules.gtid_event.GtidEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.append_block_event:
             pass
             self.content = _modules.append_block_event.AppendBlockEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.begin_load_query_event:
             pass
             self.content = _modules.append_block_event.AppendBlockEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event:
             pass
             self.content = _modules.binlog_checkpoint_event.BinlogCheckpointEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
             pass
             self.content = _modules.create_file_event.CreateFileEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.delete_file_event:
             pass
             self.content = _modules.delete_file_event.DeleteFileEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event:
             pass
             self.content = _modules.compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1:
             pass
             self.content = _modules.compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event:
             pass
             self.content = _modules.rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1:
             pass
             self.content = _modules.rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.exec_load_event:
             pass
             self.content = _modules.exec_load_event.ExecLoadEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.execute_load_query_event:
             pass
             self.content = _modules.execute_load_query_event.ExecuteLoadQueryEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content = _modules.format_description_event.FormatDescriptionEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_event:
             pass
             self.content = _modules.mariadb_gtid_event.MariadbGtidEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_list_event:
             pass
             self.content = _modules.mariadb_gtid_list_event.MariadbGtidListEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
             pass
             self.content = _modules.gtid_event.GtidEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event:
             pass
             self.content = _modules.gtid_tagged_event.GtidTaggedEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event:
             pass
             self.content = _modules.heartbeat_event.HeartbeatEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event_v2:
             pass
             self.content = _modules.heartbeat_event_v2.HeartbeatEventV2(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.ignorable_log_event:
             pass
             self.content = _modules.ignorable_event.IgnorableEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.incident_event:
             pass
             self.content = _modules.incident_event.IncidentEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.intvar_event:
             pass
             self.content = _modules.intvar_event.IntvarEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.large_transaction_header_event:
             pass
             self.content = _modules.large_transaction_header_event.LargeTransactionHeaderEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.load_event:
             pass
             self.content = _modules.load_event.LoadEvent(self.len_fixed, False, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
             pass
             self.content = _modules.load_event.LoadEvent(self.len_fixed, True, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.partial_row_data_event:
             pass
             self.content = _modules.partial_row_data_event.PartialRowDataEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
             pass
             self.content = _modules.rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event:
             pass
             self.content = _modules.pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.len_fixed, self.table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event:
             pass
             self.content = _modules.pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.len_fixed, self.table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
             pass
             self.content = _modules.pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.len_fixed, self.table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.previous_gtids_log_event:
             pass
             self.content = _modules.previous_gtids_event.PreviousGtidsEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.query_compressed_event:
             pass
             self.content = _modules.query_compressed_event.QueryCompressedEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
             pass
             self.content = _modules.query_event.QueryEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.rand_event:
             pass
             self.content = _modules.rand_event.RandEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.rotate_event:
             pass
             self.content = _modules.rotate_event.RotateEvent(self.binlog_version, self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.rows_query_log_event:
             pass
             self.content = _modules.rows_query_event.RowsQueryEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.slave_event:
             pass
             self.content = _modules.slave_event.SlaveEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.start_encryption_event:
             pass
             self.content = _modules.start_encryption_event.StartEncryptionEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.start_event_v3:
             pass
             self.content = _modules.start_event_v3.StartEventV3(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.stop_event:
             pass
             self.content = _modules.stop_event.StopEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
             self.content = _modules.table_map_event.TableMapEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.transaction_context_event:
             pass
             self.content = _modules.transaction_context_event.TransactionContextEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.transaction_payload_event:
             pass
             self.content = _modules.transaction_payload_event.TransactionPayloadEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
             pass
             self.content = _modules.compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1:
             pass
             self.content = _modules.compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event:
             pass
             self.content = _modules.rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event_v1:
             pass
             self.content = _modules.rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
             pass
             self.content = _modules.user_var_event.UserVarEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.view_change_event:
             pass
             self.content = _modules.view_change_event.ViewChangeEvent(self.len_fixed, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
             pass
             self.content = _modules.compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1:
             pass
             self.content = _modules.compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event:
             pass
             self.content = _modules.rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event_v1:
             pass
             self.content = _modules.rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.xa_prepare_log_event:
             pass
             self.content = _modules.xa_prepare_event.XaPrepareEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
             pass
             self.content = _modules.xid_event.XidEvent(self._io)
+            self.content._read()
         else:
             pass
             self.content = EventBody.UnknownEvent(self._io, self, self._root)
-
+            self.content._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -386,15 +447,19 @@ class EventBody(KaitaiStruct):
 
     class UnknownEvent(KaitaiStruct):
         """An event of a type that this grammar does not know."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(EventBody.UnknownEvent, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

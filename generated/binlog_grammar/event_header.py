@@ -18,6 +18,7 @@ class EventHeader(KaitaiStruct):
     .. seealso::
        Log_event_header - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
     """
+    _STRUCTURES = ()
     next_position = None
     flags = None
     extra_headers = None
@@ -28,26 +29,34 @@ class EventHeader(KaitaiStruct):
         self._root = _root or self
         self.binlog_version = binlog_version
         self.len_header = len_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['timestamp'] = _tell()
         self.timestamp = self._io.read_u4le()
+        _starts['type_code'] = _tell()
         self.type_code = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.EventType, self._io.read_u1())
+        _starts['server_id'] = _tell()
         self.server_id = self._io.read_u4le()
+        _starts['len_event'] = _tell()
         self.len_event = self._io.read_u4le()
         if self.binlog_version > 1:
             pass
+            _starts['next_position'] = _tell()
             self.next_position = self._io.read_u4le()
 
         if self.binlog_version > 1:
             pass
+            _starts['flags'] = _tell()
             self.flags = self._io.read_u2le()
 
         if self.len_header > 19:
             pass
+            _starts['extra_headers'] = _tell()
             self.extra_headers = self._io.read_bytes(self.len_header - 19)
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

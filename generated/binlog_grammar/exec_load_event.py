@@ -15,21 +15,25 @@ class ExecLoadEvent(KaitaiStruct):
     .. seealso::
        Execute_load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(ExecLoadEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['file_id'] = _tell()
         self.file_id = self._io.read_u4le()
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

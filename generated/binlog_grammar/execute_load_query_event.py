@@ -24,6 +24,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         error = 0
         ignore = 1
         replace = 2
+    _STRUCTURES = ('status_vars',)
     unknown_post_header = None
 
     def __init__(self, len_post_header, _io, _parent=None, _root=None):
@@ -31,29 +32,46 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['thread_id'] = _tell()
         self.thread_id = self._io.read_u4le()
+        _starts['execution_time'] = _tell()
         self.execution_time = self._io.read_u4le()
+        _starts['len_schema_name'] = _tell()
         self.len_schema_name = self._io.read_u1()
+        _starts['error_code'] = _tell()
         self.error_code = self._io.read_u2le()
+        _starts['len_status_vars'] = _tell()
         self.len_status_vars = self._io.read_u2le()
+        _starts['file_id'] = _tell()
         self.file_id = self._io.read_u4le()
+        _starts['ofs_file_name'] = _tell()
         self.ofs_file_name = self._io.read_u4le()
+        _starts['ofs_file_name_end'] = _tell()
         self.ofs_file_name_end = self._io.read_u4le()
+        _starts['duplicate_handling'] = _tell()
         self.duplicate_handling = KaitaiStream.resolve_enum(ExecuteLoadQueryEvent.DuplicateAction, self._io.read_u1())
         if self.len_post_header > 26:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 26)
 
+        _starts['status_vars'] = _tell()
         self._raw_status_vars = self._io.read_bytes(self.len_status_vars)
         _io__raw_status_vars = KaitaiStream(BytesIO(self._raw_status_vars))
         self.status_vars = _modules.query_status_vars.QueryStatusVars(_io__raw_status_vars)
+        self.status_vars._read()
+        _starts['schema_name'] = _tell()
         self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
+        _starts['schema_name_terminator'] = _tell()
         self.schema_name_terminator = self._io.read_u1()
+        _starts['query'] = _tell()
         self.query = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

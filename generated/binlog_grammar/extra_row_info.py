@@ -20,26 +20,34 @@ class ExtraRowInfo(KaitaiStruct):
     class InfoType(IntEnum):
         ndb = 0
         partition = 1
+    _STRUCTURES = ('content',)
     def __init__(self, is_update, _io, _parent=None, _root=None):
         super(ExtraRowInfo, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.is_update = is_update
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['type'] = _tell()
         self.type = KaitaiStream.resolve_enum(ExtraRowInfo.InfoType, self._io.read_u1())
+        _starts['content'] = _tell()
         _on = self.type
         if _on == ExtraRowInfo.InfoType.ndb:
             pass
             self.content = ExtraRowInfo.Ndb(self._io, self, self._root)
+            self.content._read()
         elif _on == ExtraRowInfo.InfoType.partition:
             pass
             self.content = ExtraRowInfo.Partition(self._io, self, self._root)
+            self.content._read()
         else:
             pass
             self.content = ExtraRowInfo.UnknownInfo(self._io, self, self._root)
-
+            self.content._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -55,40 +63,50 @@ class ExtraRowInfo(KaitaiStruct):
             self.content._fetch_instances()
 
     class Ndb(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(ExtraRowInfo.Ndb, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_info'] = _tell()
             self.len_info = self._io.read_u1()
             if not self.len_info >= 2:
                 raise kaitaistruct.ValidationLessThanError(2, self.len_info, self._io, u"/types/ndb/seq/0")
+            _starts['format'] = _tell()
             self.format = self._io.read_u1()
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes(self.len_info - 2)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class Partition(KaitaiStruct):
+        _STRUCTURES = ()
         source_partition_id = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(ExtraRowInfo.Partition, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['partition_id'] = _tell()
             self.partition_id = self._io.read_u2le()
             if self._parent.is_update:
                 pass
+                _starts['source_partition_id'] = _tell()
                 self.source_partition_id = self._io.read_u2le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -99,15 +117,19 @@ class ExtraRowInfo(KaitaiStruct):
 
     class UnknownInfo(KaitaiStruct):
         """A chunk of a type that this grammar does not know; the chunks after it cannot be found."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(ExtraRowInfo.UnknownInfo, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

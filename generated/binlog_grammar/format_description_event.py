@@ -21,30 +21,39 @@ class FormatDescriptionEvent(KaitaiStruct):
     .. seealso::
        Format_description_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ()
     checksum_algorithm = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(FormatDescriptionEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['binlog_version'] = _tell()
         self.binlog_version = self._io.read_u2le()
+        _starts['server_version'] = _tell()
         self.server_version = (KaitaiStream.bytes_terminate(self._io.read_bytes(50), 0, False)).decode("UTF-8", "surrogateescape")
+        _starts['create_timestamp'] = _tell()
         self.create_timestamp = self._io.read_u4le()
+        _starts['len_header'] = _tell()
         self.len_header = self._io.read_u1()
+        _starts['len_post_headers'] = _bounds = [_tell()]
         self.len_post_headers = []
         for i in range(self.num_event_types):
             self.len_post_headers.append(self._io.read_u1())
+            _bounds.append(_tell())
 
         if (not (self._io.is_eof())):
             pass
+            _starts['checksum_algorithm'] = _tell()
             self.checksum_algorithm = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.ChecksumAlgorithm, self._io.read_u1())
             if not  ((self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.off) or (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.crc32) or (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.undefined)) :
                 raise kaitaistruct.ValidationNotAnyOfError(self.checksum_algorithm, self._io, u"/seq/5")
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -85,7 +94,9 @@ class FormatDescriptionEvent(KaitaiStruct):
 
         _pos = self._io.pos()
         self._io.seek(71)
+        self._starts['_m_len_own_post_header'] = _bounds = [self._io.pos()]
         self._m_len_own_post_header = self._io.read_u1()
+        _bounds.append(self._io.pos())
         self._io.seek(_pos)
         return getattr(self, '_m_len_own_post_header', None)
 

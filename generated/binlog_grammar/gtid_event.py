@@ -27,6 +27,7 @@ class GtidEvent(KaitaiStruct):
     class LogicalClock(IntEnum):
         commit_timestamp = 1
         logical_timestamps = 2
+    _STRUCTURES = ('packed_len_transaction',)
     logical_clock_type = None
     last_committed = None
     sequence_number = None
@@ -49,77 +50,98 @@ class GtidEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u1()
+        _starts['uuid'] = _tell()
         self.uuid = self._io.read_bytes(16)
+        _starts['gno'] = _tell()
         self.gno = self._io.read_s8le()
         if self.len_post_header > 25:
             pass
+            _starts['logical_clock_type'] = _tell()
             self.logical_clock_type = KaitaiStream.resolve_enum(GtidEvent.LogicalClock, self._io.read_u1())
 
         if self.has_logical_clock:
             pass
+            _starts['last_committed'] = _tell()
             self.last_committed = self._io.read_s8le()
 
         if self.has_logical_clock:
             pass
+            _starts['sequence_number'] = _tell()
             self.sequence_number = self._io.read_s8le()
 
         if self.len_post_header > self.len_known_post_header:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - self.len_known_post_header)
 
         if self.has_commit_timestamps:
             pass
+            _starts['immediate_commit_timestamp_low'] = _tell()
             self.immediate_commit_timestamp_low = self._io.read_u4le()
 
         if self.has_commit_timestamps:
             pass
+            _starts['immediate_commit_timestamp_middle'] = _tell()
             self.immediate_commit_timestamp_middle = self._io.read_u2le()
 
         if self.has_commit_timestamps:
             pass
+            _starts['immediate_commit_timestamp_high'] = _tell()
             self.immediate_commit_timestamp_high = self._io.read_u1()
 
         if self.has_original_commit_timestamp:
             pass
+            _starts['original_commit_timestamp_low'] = _tell()
             self.original_commit_timestamp_low = self._io.read_u4le()
 
         if self.has_original_commit_timestamp:
             pass
+            _starts['original_commit_timestamp_middle'] = _tell()
             self.original_commit_timestamp_middle = self._io.read_u2le()
 
         if self.has_original_commit_timestamp:
             pass
+            _starts['original_commit_timestamp_high'] = _tell()
             self.original_commit_timestamp_high = self._io.read_u1()
 
         if self.has_len_transaction:
             pass
+            _starts['packed_len_transaction'] = _tell()
             self.packed_len_transaction = _modules.packed_integer.PackedInteger(self._io)
+            self.packed_len_transaction._read()
 
         if self.has_server_versions:
             pass
+            _starts['immediate_server_version_low'] = _tell()
             self.immediate_server_version_low = self._io.read_bits_int_le(24)
 
         if self.has_server_versions:
             pass
+            _starts['immediate_server_version_high'] = _tell()
             self.immediate_server_version_high = self._io.read_u1()
 
         if self.has_original_server_version:
             pass
+            _starts['original_server_version_if_other'] = _tell()
             self.original_server_version_if_other = self._io.read_u4le()
 
         if  ((self.has_server_versions) and ((not (self._io.is_eof())))) :
             pass
+            _starts['commit_group_ticket'] = _tell()
             self.commit_group_ticket = self._io.read_u8le()
 
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

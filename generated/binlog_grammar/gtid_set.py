@@ -24,24 +24,36 @@ class GtidSet(KaitaiStruct):
     class SetFormat(IntEnum):
         untagged = 0
         tagged = 1
+    _STRUCTURES = ('sources',)
     def __init__(self, _io, _parent=None, _root=None):
         super(GtidSet, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['first'] = _tell()
         self.first = self._io.read_u1()
+        _starts['num_low'] = _tell()
         self.num_low = self._io.read_u4le()
+        _starts['num_high'] = _tell()
         self.num_high = self._io.read_u2le()
+        _starts['format'] = _tell()
         self.format = KaitaiStream.resolve_enum(GtidSet.SetFormat, self._io.read_u1())
         if not  ((self.format == GtidSet.SetFormat.untagged) or (self.format == GtidSet.SetFormat.tagged)) :
             raise kaitaistruct.ValidationNotAnyOfError(self.format, self._io, u"/seq/3")
+        _starts['sources'] = _bounds = [_tell()]
         self.sources = []
         for i in range(self.num_sources):
-            self.sources.append(GtidSet.Source(self._io, self, self._root))
-
-
+            _t_sources = GtidSet.Source(self._io, self, self._root)
+            try:
+                _t_sources._read()
+            finally:
+                self.sources.append(_t_sources)
+            _bounds.append(_tell())
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -51,16 +63,21 @@ class GtidSet(KaitaiStruct):
 
 
     class Interval(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(GtidSet.Interval, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['start'] = _tell()
             self.start = self._io.read_s8le()
+            _starts['stop'] = _tell()
             self.stop = self._io.read_s8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -76,6 +93,7 @@ class GtidSet(KaitaiStruct):
 
 
     class Source(KaitaiStruct):
+        _STRUCTURES = ('len_tag', 'intervals',)
         len_tag = None
         tag = None
 
@@ -83,24 +101,36 @@ class GtidSet(KaitaiStruct):
             super(GtidSet.Source, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['uuid'] = _tell()
             self.uuid = self._io.read_bytes(16)
             if self._parent.is_tagged:
                 pass
+                _starts['len_tag'] = _tell()
                 self.len_tag = _modules.varlen_integer.VarlenInteger(self._io)
+                self.len_tag._read()
 
             if self._parent.is_tagged:
                 pass
+                _starts['tag'] = _tell()
                 self.tag = (self._io.read_bytes(self.len_tag.value)).decode("UTF-8", "surrogateescape")
 
+            _starts['num_intervals'] = _tell()
             self.num_intervals = self._io.read_u8le()
+            _starts['intervals'] = _bounds = [_tell()]
             self.intervals = []
             for i in range(self.num_intervals):
-                self.intervals.append(GtidSet.Interval(self._io, self, self._root))
-
-
+                _t_intervals = GtidSet.Interval(self._io, self, self._root)
+                try:
+                    _t_intervals._read()
+                finally:
+                    self.intervals.append(_t_intervals)
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -19,26 +19,37 @@ class GtidTaggedEvent(KaitaiStruct):
     .. seealso::
        Gtid_event::define_fields - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ('serialization_version', 'len_message', 'last_non_ignorable_field_id', 'fields',)
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(GtidTaggedEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['serialization_version'] = _tell()
         self.serialization_version = _modules.varlen_integer.VarlenInteger(self._io)
+        self.serialization_version._read()
+        _starts['len_message'] = _tell()
         self.len_message = _modules.varlen_integer.VarlenInteger(self._io)
+        self.len_message._read()
+        _starts['last_non_ignorable_field_id'] = _tell()
         self.last_non_ignorable_field_id = _modules.varlen_integer.VarlenInteger(self._io)
+        self.last_non_ignorable_field_id._read()
+        _starts['fields'] = _tell()
         self._raw_fields = self._io.read_bytes(((self.len_message.value - self.serialization_version.num_bytes) - self.len_message.num_bytes) - self.last_non_ignorable_field_id.num_bytes)
         _io__raw_fields = KaitaiStream(BytesIO(self._raw_fields))
         self.fields = GtidTaggedEvent.FieldList(_io__raw_fields, self, self._root)
+        self.fields._read()
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -52,6 +63,7 @@ class GtidTaggedEvent(KaitaiStruct):
 
     class FieldList(KaitaiStruct):
         """The fields in the order of their numbers."""
+        _STRUCTURES = ('flags', 'uuid', 'gno', 'tag', 'last_committed', 'sequence_number', 'immediate_commit_timestamp', 'original_commit_timestamp', 'len_transaction', 'immediate_server_version', 'original_server_version', 'commit_group_ticket',)
         original_commit_timestamp = None
         original_server_version = None
         commit_group_ticket = None
@@ -61,35 +73,61 @@ class GtidTaggedEvent(KaitaiStruct):
             super(GtidTaggedEvent.FieldList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['flags'] = _tell()
             self.flags = GtidTaggedEvent.NumberField(0, self._io, self, self._root)
+            self.flags._read()
+            _starts['uuid'] = _tell()
             self.uuid = GtidTaggedEvent.UuidField(self._io, self, self._root)
+            self.uuid._read()
+            _starts['gno'] = _tell()
             self.gno = GtidTaggedEvent.NumberField(2, self._io, self, self._root)
+            self.gno._read()
+            _starts['tag'] = _tell()
             self.tag = GtidTaggedEvent.TagField(self._io, self, self._root)
+            self.tag._read()
+            _starts['last_committed'] = _tell()
             self.last_committed = GtidTaggedEvent.NumberField(4, self._io, self, self._root)
+            self.last_committed._read()
+            _starts['sequence_number'] = _tell()
             self.sequence_number = GtidTaggedEvent.NumberField(5, self._io, self, self._root)
+            self.sequence_number._read()
+            _starts['immediate_commit_timestamp'] = _tell()
             self.immediate_commit_timestamp = GtidTaggedEvent.NumberField(6, self._io, self, self._root)
+            self.immediate_commit_timestamp._read()
             if self.has_original_commit_timestamp:
                 pass
+                _starts['original_commit_timestamp'] = _tell()
                 self.original_commit_timestamp = GtidTaggedEvent.NumberField(7, self._io, self, self._root)
+                self.original_commit_timestamp._read()
 
+            _starts['len_transaction'] = _tell()
             self.len_transaction = GtidTaggedEvent.NumberField(8, self._io, self, self._root)
+            self.len_transaction._read()
+            _starts['immediate_server_version'] = _tell()
             self.immediate_server_version = GtidTaggedEvent.NumberField(9, self._io, self, self._root)
+            self.immediate_server_version._read()
             if self.has_original_server_version:
                 pass
+                _starts['original_server_version'] = _tell()
                 self.original_server_version = GtidTaggedEvent.NumberField(10, self._io, self, self._root)
+                self.original_server_version._read()
 
             if self.has_commit_group_ticket:
                 pass
+                _starts['commit_group_ticket'] = _tell()
                 self.commit_group_ticket = GtidTaggedEvent.NumberField(11, self._io, self, self._root)
+                self.commit_group_ticket._read()
 
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_fields'] = _tell()
                 self.unknown_fields = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -162,7 +200,9 @@ class GtidTaggedEvent(KaitaiStruct):
 
             _pos = self._io.pos()
             self._io.seek(self._io.pos())
+            self._starts['_m_id_after_immediate_commit_timestamp'] = _bounds = [self._io.pos()]
             self._m_id_after_immediate_commit_timestamp = self._io.read_u1()
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
             return getattr(self, '_m_id_after_immediate_commit_timestamp', None)
 
@@ -175,7 +215,9 @@ class GtidTaggedEvent(KaitaiStruct):
                 pass
                 _pos = self._io.pos()
                 self._io.seek(self._io.pos())
+                self._starts['_m_id_after_immediate_server_version'] = _bounds = [self._io.pos()]
                 self._m_id_after_immediate_server_version = self._io.read_u1()
+                _bounds.append(self._io.pos())
                 self._io.seek(_pos)
 
             return getattr(self, '_m_id_after_immediate_server_version', None)
@@ -189,26 +231,34 @@ class GtidTaggedEvent(KaitaiStruct):
                 pass
                 _pos = self._io.pos()
                 self._io.seek(self._io.pos())
+                self._starts['_m_id_after_original_server_version'] = _bounds = [self._io.pos()]
                 self._m_id_after_original_server_version = self._io.read_u1()
+                _bounds.append(self._io.pos())
                 self._io.seek(_pos)
 
             return getattr(self, '_m_id_after_original_server_version', None)
 
 
     class NumberField(KaitaiStruct):
+        _STRUCTURES = ('number',)
         def __init__(self, field, _io, _parent=None, _root=None):
             super(GtidTaggedEvent.NumberField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.field = field
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['id'] = _tell()
             self.id = self._io.read_u1()
             if not self.id == self.field * 2:
                 raise kaitaistruct.ValidationNotEqualError(self.field * 2, self.id, self._io, u"/types/number_field/seq/0")
+            _starts['number'] = _tell()
             self.number = _modules.varlen_integer.VarlenInteger(self._io)
-
+            self.number._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -216,19 +266,26 @@ class GtidTaggedEvent(KaitaiStruct):
 
 
     class TagField(KaitaiStruct):
+        _STRUCTURES = ('len_text',)
         def __init__(self, _io, _parent=None, _root=None):
             super(GtidTaggedEvent.TagField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['id'] = _tell()
             self.id = self._io.read_u1()
             if not self.id == 3 * 2:
                 raise kaitaistruct.ValidationNotEqualError(3 * 2, self.id, self._io, u"/types/tag_field/seq/0")
+            _starts['len_text'] = _tell()
             self.len_text = _modules.varlen_integer.VarlenInteger(self._io)
+            self.len_text._read()
+            _starts['text'] = _tell()
             self.text = (self._io.read_bytes(self.len_text.value)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -236,21 +293,30 @@ class GtidTaggedEvent(KaitaiStruct):
 
 
     class UuidField(KaitaiStruct):
+        _STRUCTURES = ('bytes',)
         def __init__(self, _io, _parent=None, _root=None):
             super(GtidTaggedEvent.UuidField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['id'] = _tell()
             self.id = self._io.read_u1()
             if not self.id == 1 * 2:
                 raise kaitaistruct.ValidationNotEqualError(1 * 2, self.id, self._io, u"/types/uuid_field/seq/0")
+            _starts['bytes'] = _bounds = [_tell()]
             self.bytes = []
             for i in range(16):
-                self.bytes.append(_modules.varlen_integer.VarlenInteger(self._io))
-
-
+                _t_bytes = _modules.varlen_integer.VarlenInteger(self._io)
+                try:
+                    _t_bytes._read()
+                finally:
+                    self.bytes.append(_t_bytes)
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

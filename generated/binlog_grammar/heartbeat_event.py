@@ -23,21 +23,26 @@ class HeartbeatEvent(KaitaiStruct):
     .. seealso::
        send_heartbeat_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/sql_repl.cc
     """
+    _STRUCTURES = ()
     position = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(HeartbeatEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if self.has_position:
             pass
+            _starts['position'] = _tell()
             self.position = self._io.read_u8le()
 
+        _starts['log'] = _tell()
         self.log = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -66,7 +71,9 @@ class HeartbeatEvent(KaitaiStruct):
             pass
             _pos = self._io.pos()
             self._io.seek(7)
+            self._starts['_m_position_top_byte'] = _bounds = [self._io.pos()]
             self._m_position_top_byte = self._io.read_u1()
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
 
         return getattr(self, '_m_position_top_byte', None)

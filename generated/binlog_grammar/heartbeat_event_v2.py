@@ -24,28 +24,37 @@ class HeartbeatEventV2(KaitaiStruct):
         end_mark = 0
         log_name = 1
         position = 2
+    _STRUCTURES = ('fields',)
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(HeartbeatEventV2, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['fields'] = _bounds = [_tell()]
         self.fields = []
         i = 0
         while True:
-            _ = HeartbeatEventV2.Field(self._io, self, self._root)
-            self.fields.append(_)
+            _t_fields = HeartbeatEventV2.Field(self._io, self, self._root)
+            try:
+                _t_fields._read()
+            finally:
+                _ = _t_fields
+                self.fields.append(_)
+            _bounds.append(_tell())
             if _.is_end:
                 break
             i += 1
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -58,6 +67,7 @@ class HeartbeatEventV2(KaitaiStruct):
 
 
     class Field(KaitaiStruct):
+        _STRUCTURES = ('key', 'len_value', 'value',)
         len_value = None
         value = None
 
@@ -65,34 +75,43 @@ class HeartbeatEventV2(KaitaiStruct):
             super(HeartbeatEventV2.Field, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['key'] = _tell()
             self.key = _modules.packed_integer.PackedInteger(self._io)
+            self.key._read()
             if (not (self.is_end)):
                 pass
+                _starts['len_value'] = _tell()
                 self.len_value = _modules.packed_integer.PackedInteger(self._io)
+                self.len_value._read()
 
             if (not (self.is_end)):
                 pass
+                _starts['value'] = _tell()
                 _on = self.kind
                 if _on == HeartbeatEventV2.FieldKind.log_name:
                     pass
                     self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogName(_io__raw_value, self, self._root)
+                    self.value._read()
                 elif _on == HeartbeatEventV2.FieldKind.position:
                     pass
                     self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogPosition(_io__raw_value, self, self._root)
+                    self.value._read()
                 else:
                     pass
                     self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.UnknownField(_io__raw_value, self, self._root)
-
-
+                    self.value._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -134,36 +153,45 @@ class HeartbeatEventV2(KaitaiStruct):
 
 
     class LogName(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(HeartbeatEventV2.LogName, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['log'] = _tell()
             self.log = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class LogPosition(KaitaiStruct):
+        _STRUCTURES = ('position',)
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(HeartbeatEventV2.LogPosition, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['position'] = _tell()
             self.position = _modules.packed_integer.PackedInteger(self._io)
+            self.position._read()
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -174,15 +202,19 @@ class HeartbeatEventV2(KaitaiStruct):
 
 
     class UnknownField(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(HeartbeatEventV2.UnknownField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -16,15 +16,19 @@ class IgnorableEvent(KaitaiStruct):
     .. seealso::
        Ignorable_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(IgnorableEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['unknown_data'] = _tell()
         self.unknown_data = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -15,16 +15,20 @@ class ImageColumns(KaitaiStruct):
     .. seealso::
        Rows_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
+    _STRUCTURES = ()
     def __init__(self, num_columns, _io, _parent=None, _root=None):
         super(ImageColumns, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.num_columns = num_columns
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['bitmap'] = _tell()
         self.bitmap = self._io.read_bytes((self.num_columns + 7) // 8)
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -38,17 +42,20 @@ class ImageColumns(KaitaiStruct):
 
 
     class Column(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, index, ordinal, _io, _parent=None, _root=None):
             super(ImageColumns.Column, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.index = index
             self.ordinal = ordinal
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             pass
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -76,10 +83,17 @@ class ImageColumns(KaitaiStruct):
         if hasattr(self, '_m_columns'):
             return self._m_columns
 
+        self._starts['_m_columns'] = _bounds = [self._io.pos()]
         self._m_columns = []
         for i in range(self.num_columns):
-            self._m_columns.append(ImageColumns.Column(i, (0 if i == 0 else self.columns[i - 1].next_ordinal), self._io, self, self._root))
+            _t__m_columns = ImageColumns.Column(i, (0 if i == 0 else self.columns[i - 1].next_ordinal), self._io, self, self._root)
+            try:
+                _t__m_columns._read()
+            finally:
+                self._m_columns.append(_t__m_columns)
+            _bounds.append(self._io.pos())
 
+        _bounds.append(self._io.pos())
         return getattr(self, '_m_columns', None)
 
     @property

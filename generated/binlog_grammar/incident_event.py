@@ -21,6 +21,7 @@ class IncidentEvent(KaitaiStruct):
     class IncidentKind(IntEnum):
         none = 0
         lost_events = 1
+    _STRUCTURES = ()
     cache_checksum = None
     unknown_tail = None
 
@@ -28,21 +29,27 @@ class IncidentEvent(KaitaiStruct):
         super(IncidentEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['incident'] = _tell()
         self.incident = KaitaiStream.resolve_enum(IncidentEvent.IncidentKind, self._io.read_u2le())
+        _starts['len_message'] = _tell()
         self.len_message = self._io.read_u1()
+        _starts['message'] = _tell()
         self.message = (self._io.read_bytes(self.len_message)).decode("UTF-8", "surrogateescape")
         if self._io.size() - self._io.pos() == 4:
             pass
+            _starts['cache_checksum'] = _tell()
             self.cache_checksum = self._io.read_u4le()
 
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -37,28 +37,40 @@ class InnodbLog(KaitaiStruct):
     class XaOutcome(IntEnum):
         commit = 0
         rollback = 1
+    _STRUCTURES = ('header', 'pages',)
     def __init__(self, _io, _parent=None, _root=None):
         super(InnodbLog, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['header'] = _tell()
         self._raw_header = self._io.read_bytes(self.header_length)
         _io__raw_header = KaitaiStream(BytesIO(self._raw_header))
         self.header = InnodbLog.FileHeader(_io__raw_header, self, self._root)
+        self.header._read()
+        _starts['header_rest'] = _tell()
         self.header_rest = self._io.read_bytes((self.page_size - self.header_length) - 4)
+        _starts['header_page_crc32c'] = _tell()
         self.header_page_crc32c = self._io.read_u4le()
+        _starts['pages'] = _bounds = [_tell()]
         self._raw_pages = []
         self.pages = []
         i = 0
         while not self._io.is_eof():
             self._raw_pages.append(self._io.read_bytes(self.page_size))
             _io__raw_pages = KaitaiStream(BytesIO(self._raw_pages[-1]))
-            self.pages.append(InnodbLog.Page(_io__raw_pages, self, self._root))
+            _t_pages = InnodbLog.Page(_io__raw_pages, self, self._root)
+            try:
+                _t_pages._read()
+            finally:
+                self.pages.append(_t_pages)
+            _bounds.append(_tell())
             i += 1
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -70,6 +82,7 @@ class InnodbLog(KaitaiStruct):
 
     class Chunk(KaitaiStruct):
         """A part of a record."""
+        _STRUCTURES = ()
         len_data = None
         data = None
 
@@ -77,19 +90,23 @@ class InnodbLog(KaitaiStruct):
             super(InnodbLog.Chunk, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['code'] = _tell()
             self.code = self._io.read_u1()
             if (not (self.is_end)):
                 pass
+                _starts['len_data'] = _tell()
                 self.len_data = self._io.read_u2le()
 
             if (not (self.is_end)):
                 pass
+                _starts['data'] = _tell()
                 self.data = self._io.read_bytes(self.len_data)
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -139,21 +156,27 @@ class InnodbLog(KaitaiStruct):
 
     class CommitHead(KaitaiStruct):
         """The start of a commit record. Events follow, without checksums."""
+        _STRUCTURES = ('main', 'other',)
         other = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.CommitHead, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['main'] = _tell()
             self.main = InnodbLog.OobRecords(self._io, self, self._root)
+            self.main._read()
             if self.main.num_records.value != 0:
                 pass
+                _starts['other'] = _tell()
                 self.other = InnodbLog.OobRecords(self._io, self, self._root)
-
-
+                self.other._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -166,34 +189,49 @@ class InnodbLog(KaitaiStruct):
 
     class FileHeader(KaitaiStruct):
         """The start of the first page."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.FileHeader, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['magic'] = _tell()
             self.magic = self._io.read_bytes(4)
             if not self.magic == b"\xFE\xFE\x0D\x01":
                 raise kaitaistruct.ValidationNotEqualError(b"\xFE\xFE\x0D\x01", self.magic, self._io, u"/types/file_header/seq/0")
+            _starts['page_size_bits'] = _tell()
             self.page_size_bits = self._io.read_u4le()
             if not self.page_size_bits >= 10:
                 raise kaitaistruct.ValidationLessThanError(10, self.page_size_bits, self._io, u"/types/file_header/seq/1")
             if not self.page_size_bits <= 16:
                 raise kaitaistruct.ValidationGreaterThanError(16, self.page_size_bits, self._io, u"/types/file_header/seq/1")
+            _starts['version_major'] = _tell()
             self.version_major = self._io.read_u4le()
             if not self.version_major == 1:
                 raise kaitaistruct.ValidationNotEqualError(1, self.version_major, self._io, u"/types/file_header/seq/2")
+            _starts['version_minor'] = _tell()
             self.version_minor = self._io.read_u4le()
+            _starts['file_number'] = _tell()
             self.file_number = self._io.read_u8le()
+            _starts['num_pages'] = _tell()
             self.num_pages = self._io.read_u8le()
+            _starts['lsn'] = _tell()
             self.lsn = self._io.read_u8le()
+            _starts['state_interval'] = _tell()
             self.state_interval = self._io.read_u8le()
+            _starts['earliest_file'] = _tell()
             self.earliest_file = self._io.read_u8le()
+            _starts['earliest_xa_file'] = _tell()
             self.earliest_xa_file = self._io.read_u8le()
+            _starts['unused'] = _tell()
             self.unused = self._io.read_bytes(508 - 64)
+            _starts['crc32c'] = _tell()
             self.crc32c = self._io.read_u4le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -201,17 +239,26 @@ class InnodbLog(KaitaiStruct):
 
     class Gtid(KaitaiStruct):
         """A GTID of MariaDB."""
+        _STRUCTURES = ('domain_id', 'server_id', 'sequence_number',)
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.Gtid, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['domain_id'] = _tell()
             self.domain_id = _modules.compressed_integer.CompressedInteger(self._io)
+            self.domain_id._read()
+            _starts['server_id'] = _tell()
             self.server_id = _modules.compressed_integer.CompressedInteger(self._io)
+            self.server_id._read()
+            _starts['sequence_number'] = _tell()
             self.sequence_number = _modules.compressed_integer.CompressedInteger(self._io)
-
+            self.sequence_number._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -222,20 +269,32 @@ class InnodbLog(KaitaiStruct):
 
     class GtidState(KaitaiStruct):
         """A record of the GTID state."""
+        _STRUCTURES = ('num_gtids', 'earliest_xa_file', 'gtids',)
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.GtidState, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_gtids'] = _tell()
             self.num_gtids = _modules.compressed_integer.CompressedInteger(self._io)
+            self.num_gtids._read()
+            _starts['earliest_xa_file'] = _tell()
             self.earliest_xa_file = _modules.compressed_integer.CompressedInteger(self._io)
+            self.earliest_xa_file._read()
+            _starts['gtids'] = _bounds = [_tell()]
             self.gtids = []
             for i in range(self.num_gtids.value):
-                self.gtids.append(InnodbLog.Gtid(self._io, self, self._root))
-
-
+                _t_gtids = InnodbLog.Gtid(self._io, self, self._root)
+                try:
+                    _t_gtids._read()
+                finally:
+                    self.gtids.append(_t_gtids)
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -249,16 +308,23 @@ class InnodbLog(KaitaiStruct):
 
     class Location(KaitaiStruct):
         """Where a record begins; two zeros for none."""
+        _STRUCTURES = ('file_number', 'offset',)
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.Location, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['file_number'] = _tell()
             self.file_number = _modules.compressed_integer.CompressedInteger(self._io)
+            self.file_number._read()
+            _starts['offset'] = _tell()
             self.offset = _modules.compressed_integer.CompressedInteger(self._io)
-
+            self.offset._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -268,17 +334,26 @@ class InnodbLog(KaitaiStruct):
 
     class OobHead(KaitaiStruct):
         """The start of an out-of-band record. Bytes of events follow."""
+        _STRUCTURES = ('index', 'left', 'right',)
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.OobHead, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['index'] = _tell()
             self.index = _modules.compressed_integer.CompressedInteger(self._io)
+            self.index._read()
+            _starts['left'] = _tell()
             self.left = InnodbLog.Location(self._io, self, self._root)
+            self.left._read()
+            _starts['right'] = _tell()
             self.right = InnodbLog.Location(self._io, self, self._root)
-
+            self.right._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -298,6 +373,7 @@ class InnodbLog(KaitaiStruct):
 
     class OobRecords(KaitaiStruct):
         """The out-of-band records of a group."""
+        _STRUCTURES = ('num_records', 'first', 'last',)
         first = None
         last = None
 
@@ -305,19 +381,26 @@ class InnodbLog(KaitaiStruct):
             super(InnodbLog.OobRecords, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_records'] = _tell()
             self.num_records = _modules.compressed_integer.CompressedInteger(self._io)
+            self.num_records._read()
             if self.num_records.value != 0:
                 pass
+                _starts['first'] = _tell()
                 self.first = InnodbLog.Location(self._io, self, self._root)
+                self.first._read()
 
             if self.num_records.value != 0:
                 pass
+                _starts['last'] = _tell()
                 self.last = InnodbLog.Location(self._io, self, self._root)
-
-
+                self.last._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -334,24 +417,35 @@ class InnodbLog(KaitaiStruct):
 
     class Page(KaitaiStruct):
         """A page of chunks. All its bytes are zero where nothing was written yet."""
+        _STRUCTURES = ('chunks',)
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.Page, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['chunks'] = _bounds = [_tell()]
             self.chunks = []
             i = 0
             while True:
-                _ = InnodbLog.Chunk(self._io, self, self._root)
-                self.chunks.append(_)
+                _t_chunks = InnodbLog.Chunk(self._io, self, self._root)
+                try:
+                    _t_chunks._read()
+                finally:
+                    _ = _t_chunks
+                    self.chunks.append(_)
+                _bounds.append(_tell())
                 if  ((_.is_end) or (self._io.pos() > (self._io.size() - 4) - 4)) :
                     break
                 i += 1
+            _starts['unused'] = _tell()
             self.unused = self._io.read_bytes((self._io.size() - 4) - self._io.pos())
+            _starts['crc32c'] = _tell()
             self.crc32c = self._io.read_u4le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -363,16 +457,22 @@ class InnodbLog(KaitaiStruct):
 
     class XaComplete(KaitaiStruct):
         """A record of the end of a prepared transaction."""
+        _STRUCTURES = ('xid',)
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.XaComplete, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['outcome'] = _tell()
             self.outcome = KaitaiStream.resolve_enum(InnodbLog.XaOutcome, self._io.read_u1())
+            _starts['xid'] = _tell()
             self.xid = InnodbLog.Xid(self._io, self, self._root)
-
+            self.xid._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -381,19 +481,31 @@ class InnodbLog(KaitaiStruct):
 
     class XaPrepare(KaitaiStruct):
         """A record of XA PREPARE."""
+        _STRUCTURES = ('xid', 'num_records', 'first', 'last',)
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.XaPrepare, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_engines'] = _tell()
             self.num_engines = self._io.read_u1()
+            _starts['xid'] = _tell()
             self.xid = InnodbLog.Xid(self._io, self, self._root)
+            self.xid._read()
+            _starts['num_records'] = _tell()
             self.num_records = _modules.compressed_integer.CompressedInteger(self._io)
+            self.num_records._read()
+            _starts['first'] = _tell()
             self.first = InnodbLog.Location(self._io, self, self._root)
+            self.first._read()
+            _starts['last'] = _tell()
             self.last = InnodbLog.Location(self._io, self, self._root)
-
+            self.last._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -405,19 +517,27 @@ class InnodbLog(KaitaiStruct):
 
     class Xid(KaitaiStruct):
         """Name of an XA transaction."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(InnodbLog.Xid, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['format_id'] = _tell()
             self.format_id = self._io.read_u4le()
+            _starts['len_gtrid'] = _tell()
             self.len_gtrid = self._io.read_u1()
+            _starts['len_bqual'] = _tell()
             self.len_bqual = self._io.read_u1()
+            _starts['gtrid'] = _tell()
             self.gtrid = self._io.read_bytes(self.len_gtrid)
+            _starts['bqual'] = _tell()
             self.bqual = self._io.read_bytes(self.len_bqual)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

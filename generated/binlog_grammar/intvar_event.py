@@ -21,22 +21,27 @@ class IntvarEvent(KaitaiStruct):
         invalid_int = 0
         last_insert_id = 1
         insert_id = 2
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(IntvarEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['variable'] = _tell()
         self.variable = KaitaiStream.resolve_enum(IntvarEvent.VariableKind, self._io.read_u1())
+        _starts['value'] = _tell()
         self.value = self._io.read_u8le()
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -42,22 +42,28 @@ class JsonBinary(KaitaiStruct):
         double = 11
         string = 12
         opaque = 15
+    _STRUCTURES = ('content',)
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(JsonBinary, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['type'] = _tell()
         self.type = KaitaiStream.resolve_enum(JsonBinary.ValueType, self._io.read_u1())
+        _starts['content'] = _tell()
         self.content = JsonBinary.Value(self.type, 1, self._io, self, self._root)
+        self.content._read()
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -68,6 +74,7 @@ class JsonBinary(KaitaiStruct):
 
     class Container(KaitaiStruct):
         """An object or array."""
+        _STRUCTURES = ('num_elements', 'len_container', 'key_entries', 'value_entries',)
         key_entries = None
 
         def __init__(self, is_large, is_object, ofs_container, _io, _parent=None, _root=None):
@@ -77,24 +84,43 @@ class JsonBinary(KaitaiStruct):
             self.is_large = is_large
             self.is_object = is_object
             self.ofs_container = ofs_container
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_elements'] = _tell()
             self.num_elements = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.num_elements._read()
+            _starts['len_container'] = _tell()
             self.len_container = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.len_container._read()
             if self.is_object:
                 pass
+                _starts['key_entries'] = _bounds = [_tell()]
                 self.key_entries = []
                 for i in range(self.num_elements.value):
-                    self.key_entries.append(JsonBinary.KeyEntry(self.is_large, self._io, self, self._root))
+                    _t_key_entries = JsonBinary.KeyEntry(self.is_large, self._io, self, self._root)
+                    try:
+                        _t_key_entries._read()
+                    finally:
+                        self.key_entries.append(_t_key_entries)
+                    _bounds.append(_tell())
 
 
+            _starts['value_entries'] = _bounds = [_tell()]
             self.value_entries = []
             for i in range(self.num_elements.value):
-                self.value_entries.append(JsonBinary.ValueEntry(self.is_large, self._io, self, self._root))
+                _t_value_entries = JsonBinary.ValueEntry(self.is_large, self._io, self, self._root)
+                try:
+                    _t_value_entries._read()
+                finally:
+                    self.value_entries.append(_t_value_entries)
+                _bounds.append(_tell())
 
+            _starts['contents'] = _tell()
             self.contents = self._io.read_bytes(self.len_container.value - self.len_table)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -142,31 +168,39 @@ class JsonBinary(KaitaiStruct):
 
     class DoubleValue(KaitaiStruct):
         """A floating-point number."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.DoubleValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_f8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class Group(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, index, _io, _parent=None, _root=None):
             super(JsonBinary.Group, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.index = index
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['octet'] = _tell()
             self.octet = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -190,15 +224,19 @@ class JsonBinary(KaitaiStruct):
 
     class Int16Value(KaitaiStruct):
         """A signed number of 2 bytes."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int16Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_s2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -206,15 +244,19 @@ class JsonBinary(KaitaiStruct):
 
     class Int32Value(KaitaiStruct):
         """A signed number of 4 bytes."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int32Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_s4le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -222,15 +264,20 @@ class JsonBinary(KaitaiStruct):
 
     class Int64Value(KaitaiStruct):
         """A signed number of 8 bytes."""
+        _STRUCTURES = ('number',)
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int64Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['number'] = _tell()
             self.number = _modules.numeric_values.NumericValues.Int8(False, self._io)
-
+            self.number._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -247,17 +294,23 @@ class JsonBinary(KaitaiStruct):
 
 
     class KeyEntry(KaitaiStruct):
+        _STRUCTURES = ('ofs_key',)
         def __init__(self, is_large, _io, _parent=None, _root=None):
             super(JsonBinary.KeyEntry, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.is_large = is_large
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['ofs_key'] = _tell()
             self.ofs_key = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.ofs_key._read()
+            _starts['len_key'] = _tell()
             self.len_key = self._io.read_u2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -275,7 +328,9 @@ class JsonBinary(KaitaiStruct):
 
             _pos = self._io.pos()
             self._io.seek(self._parent.ofs_container + self.ofs_key.value)
+            self._starts['_m_key'] = _bounds = [self._io.pos()]
             self._m_key = (self._io.read_bytes(self.len_key)).decode("UTF-8", "surrogateescape")
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
             return getattr(self, '_m_key', None)
 
@@ -286,22 +341,31 @@ class JsonBinary(KaitaiStruct):
         .. seealso::
            read_variable_length - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.cc
         """
+        _STRUCTURES = ('groups',)
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Length, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['groups'] = _bounds = [_tell()]
             self.groups = []
             i = 0
             while True:
-                _ = JsonBinary.Group(i, self._io, self, self._root)
-                self.groups.append(_)
+                _t_groups = JsonBinary.Group(i, self._io, self, self._root)
+                try:
+                    _t_groups._read()
+                finally:
+                    _ = _t_groups
+                    self.groups.append(_)
+                _bounds.append(_tell())
                 if (not (_.has_next)):
                     break
                 i += 1
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -322,15 +386,19 @@ class JsonBinary(KaitaiStruct):
 
     class LiteralValue(KaitaiStruct):
         """null, true or false."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.LiteralValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = KaitaiStream.resolve_enum(JsonBinary.Literal, self._io.read_u1())
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -338,19 +406,27 @@ class JsonBinary(KaitaiStruct):
 
     class Opaque(KaitaiStruct):
         """A value that JSON has no type for."""
+        _STRUCTURES = ('len_value', 'value',)
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Opaque, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['type'] = _tell()
             self.type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
+            _starts['len_value'] = _tell()
             self.len_value = JsonBinary.Length(self._io, self, self._root)
+            self.len_value._read()
+            _starts['value'] = _tell()
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = _modules.json_opaque.JsonOpaque(self.type, _io__raw_value)
-
+            self.value._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -359,6 +435,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class SizedNumber(KaitaiStruct):
+        _STRUCTURES = ()
         number_2 = None
         number_4 = None
 
@@ -367,18 +444,21 @@ class JsonBinary(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.is_large = is_large
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if (not (self.is_large)):
                 pass
+                _starts['number_2'] = _tell()
                 self.number_2 = self._io.read_u2le()
 
             if self.is_large:
                 pass
+                _starts['number_4'] = _tell()
                 self.number_4 = self._io.read_u4le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -399,16 +479,22 @@ class JsonBinary(KaitaiStruct):
 
 
     class Text(KaitaiStruct):
+        _STRUCTURES = ('len_value',)
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Text, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_value'] = _tell()
             self.len_value = JsonBinary.Length(self._io, self, self._root)
+            self.len_value._read()
+            _starts['value'] = _tell()
             self.value = (self._io.read_bytes(self.len_value.value)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -417,15 +503,19 @@ class JsonBinary(KaitaiStruct):
 
     class Uint16Value(KaitaiStruct):
         """An unsigned number of 2 bytes."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint16Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_u2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -433,15 +523,19 @@ class JsonBinary(KaitaiStruct):
 
     class Uint32Value(KaitaiStruct):
         """An unsigned number of 4 bytes."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint32Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_u4le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -449,15 +543,19 @@ class JsonBinary(KaitaiStruct):
 
     class Uint64Value(KaitaiStruct):
         """An unsigned number of 8 bytes."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint64Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_u8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -465,77 +563,100 @@ class JsonBinary(KaitaiStruct):
 
     class UnknownValue(KaitaiStruct):
         """A value of a type that this grammar does not know, and everything after it."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.UnknownValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class Value(KaitaiStruct):
+        _STRUCTURES = ('content',)
         def __init__(self, value_type, ofs_content, _io, _parent=None, _root=None):
             super(JsonBinary.Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.value_type = value_type
             self.ofs_content = ofs_content
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['content'] = _tell()
             _on = self.value_type
             if _on == JsonBinary.ValueType.double:
                 pass
                 self.content = JsonBinary.DoubleValue(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.int16:
                 pass
                 self.content = JsonBinary.Int16Value(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.int32:
                 pass
                 self.content = JsonBinary.Int32Value(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.int64:
                 pass
                 self.content = JsonBinary.Int64Value(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.large_array:
                 pass
                 self.content = JsonBinary.Container(True, False, self.ofs_content, self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.large_object:
                 pass
                 self.content = JsonBinary.Container(True, True, self.ofs_content, self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.literal:
                 pass
                 self.content = JsonBinary.LiteralValue(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.opaque:
                 pass
                 self.content = JsonBinary.Opaque(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.small_array:
                 pass
                 self.content = JsonBinary.Container(False, False, self.ofs_content, self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.small_object:
                 pass
                 self.content = JsonBinary.Container(False, True, self.ofs_content, self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.string:
                 pass
                 self.content = JsonBinary.Text(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.uint16:
                 pass
                 self.content = JsonBinary.Uint16Value(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.uint32:
                 pass
                 self.content = JsonBinary.Uint32Value(self._io, self, self._root)
+                self.content._read()
             elif _on == JsonBinary.ValueType.uint64:
                 pass
                 self.content = JsonBinary.Uint64Value(self._io, self, self._root)
+                self.content._read()
             else:
                 pass
                 self.content = JsonBinary.UnknownValue(self._io, self, self._root)
-
+                self.content._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -588,6 +709,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class ValueEntry(KaitaiStruct):
+        _STRUCTURES = ('inlined', 'ofs_value',)
         inlined = None
         padding = None
         ofs_value = None
@@ -597,38 +719,49 @@ class JsonBinary(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.is_large = is_large
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['type'] = _tell()
             self.type = KaitaiStream.resolve_enum(JsonBinary.ValueType, self._io.read_u1())
             if self.is_inlined:
                 pass
+                _starts['inlined'] = _tell()
                 _on = self.type
                 if _on == JsonBinary.ValueType.int16:
                     pass
                     self.inlined = JsonBinary.Int16Value(self._io, self, self._root)
+                    self.inlined._read()
                 elif _on == JsonBinary.ValueType.int32:
                     pass
                     self.inlined = JsonBinary.Int32Value(self._io, self, self._root)
+                    self.inlined._read()
                 elif _on == JsonBinary.ValueType.literal:
                     pass
                     self.inlined = JsonBinary.LiteralValue(self._io, self, self._root)
+                    self.inlined._read()
                 elif _on == JsonBinary.ValueType.uint16:
                     pass
                     self.inlined = JsonBinary.Uint16Value(self._io, self, self._root)
+                    self.inlined._read()
                 elif _on == JsonBinary.ValueType.uint32:
                     pass
                     self.inlined = JsonBinary.Uint32Value(self._io, self, self._root)
+                    self.inlined._read()
 
             if self.is_inlined:
                 pass
+                _starts['padding'] = _tell()
                 self.padding = self._io.read_bytes((4 if self.is_large else 2) - (1 if self.type == JsonBinary.ValueType.literal else (4 if self.is_wide else 2)))
 
             if (not (self.is_inlined)):
                 pass
+                _starts['ofs_value'] = _tell()
                 self.ofs_value = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
-
-
+                self.ofs_value._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -691,7 +824,10 @@ class JsonBinary(KaitaiStruct):
                 pass
                 _pos = self._io.pos()
                 self._io.seek(self._parent.ofs_container + self.ofs_value.value)
+                self._starts['_m_value'] = _bounds = [self._io.pos()]
                 self._m_value = JsonBinary.Value(self.type, self._parent.ofs_container + self.ofs_value.value, self._io, self, self._root)
+                self._m_value._read()
+                _bounds.append(self._io.pos())
                 self._io.seek(_pos)
 
             return getattr(self, '_m_value', None)

@@ -23,6 +23,7 @@ class JsonDiff(KaitaiStruct):
         replace = 0
         insert = 1
         remove = 2
+    _STRUCTURES = ('len_path', 'len_value', 'value',)
     len_value = None
     value = None
 
@@ -30,23 +31,32 @@ class JsonDiff(KaitaiStruct):
         super(JsonDiff, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['operation'] = _tell()
         self.operation = KaitaiStream.resolve_enum(JsonDiff.DiffOperation, self._io.read_u1())
+        _starts['len_path'] = _tell()
         self.len_path = _modules.packed_integer.PackedInteger(self._io)
+        self.len_path._read()
+        _starts['path'] = _tell()
         self.path = (self._io.read_bytes(self.len_path.value)).decode("UTF-8", "surrogateescape")
         if self.has_value:
             pass
+            _starts['len_value'] = _tell()
             self.len_value = _modules.packed_integer.PackedInteger(self._io)
+            self.len_value._read()
 
         if self.has_value:
             pass
+            _starts['value'] = _tell()
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = _modules.json_binary.JsonBinary(_io__raw_value)
-
-
+            self.value._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

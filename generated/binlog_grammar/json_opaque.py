@@ -18,34 +18,44 @@ class JsonOpaque(KaitaiStruct):
     .. seealso::
        Json_decimal and Json_datetime - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_dom.cc
     """
+    _STRUCTURES = ('content',)
     def __init__(self, column_type, _io, _parent=None, _root=None):
         super(JsonOpaque, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.column_type = column_type
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['content'] = _tell()
         _on = self.column_type
         if _on == column_types.ColumnTypes.ColumnType.date:
             pass
             self.content = JsonOpaque.Datetime(self._io, self, self._root)
+            self.content._read()
         elif _on == column_types.ColumnTypes.ColumnType.datetime:
             pass
             self.content = JsonOpaque.Datetime(self._io, self, self._root)
+            self.content._read()
         elif _on == column_types.ColumnTypes.ColumnType.newdecimal:
             pass
             self.content = JsonOpaque.Decimal(self._io, self, self._root)
+            self.content._read()
         elif _on == column_types.ColumnTypes.ColumnType.time:
             pass
             self.content = JsonOpaque.Time(self._io, self, self._root)
+            self.content._read()
         elif _on == column_types.ColumnTypes.ColumnType.timestamp:
             pass
             self.content = JsonOpaque.Datetime(self._io, self, self._root)
+            self.content._read()
         else:
             pass
             self.content = JsonOpaque.Other(self._io, self, self._root)
-
+            self.content._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -71,27 +81,37 @@ class JsonOpaque(KaitaiStruct):
 
     class Datetime(KaitaiStruct):
         """One number of 8 bytes, from the microsecond in its lowest bits to the year."""
+        _STRUCTURES = ()
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonOpaque.Datetime, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['microsecond'] = _tell()
             self.microsecond = self._io.read_bits_int_le(24)
+            _starts['second'] = _tell()
             self.second = self._io.read_bits_int_le(6)
+            _starts['minute'] = _tell()
             self.minute = self._io.read_bits_int_le(6)
+            _starts['hour'] = _tell()
             self.hour = self._io.read_bits_int_le(5)
+            _starts['day'] = _tell()
             self.day = self._io.read_bits_int_le(5)
+            _starts['year_month'] = _tell()
             self.year_month = self._io.read_bits_int_le(17)
+            _starts['sign'] = _tell()
             self.sign = self._io.read_bits_int_le(1) != 0
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -117,23 +137,30 @@ class JsonOpaque(KaitaiStruct):
 
 
     class Decimal(KaitaiStruct):
+        _STRUCTURES = ('number',)
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonOpaque.Decimal, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['precision'] = _tell()
             self.precision = self._io.read_u1()
+            _starts['scale'] = _tell()
             self.scale = self._io.read_u1()
+            _starts['number'] = _tell()
             self.number = _modules.numeric_values.NumericValues.Decimal(self.precision, self.scale, self._io)
+            self.number._read()
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -144,15 +171,19 @@ class JsonOpaque(KaitaiStruct):
 
 
     class Other(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonOpaque.Other, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -160,23 +191,29 @@ class JsonOpaque(KaitaiStruct):
 
     class Time(KaitaiStruct):
         """One number of 8 bytes, in two's complement where the time is negative."""
+        _STRUCTURES = ()
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonOpaque.Time, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['fraction'] = _tell()
             self.fraction = self._io.read_bits_int_le(24)
+            _starts['packed'] = _tell()
             self.packed = self._io.read_s4le()
+            _starts['sign'] = _tell()
             self.sign = self._io.read_s1()
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -16,6 +16,7 @@ class KeyringFile(KaitaiStruct):
     .. seealso::
        Buffered_file_io - https://github.com/mysql/mysql-server/blob/mysql-8.0.42/plugin/keyring/buffered_file_io.cc
     """
+    _STRUCTURES = ('entries',)
     entries = None
     digest = None
 
@@ -23,34 +24,45 @@ class KeyringFile(KaitaiStruct):
         super(KeyringFile, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['magic'] = _tell()
         self.magic = self._io.read_bytes(21)
         if not self.magic == b"\x4B\x65\x79\x72\x69\x6E\x67\x20\x66\x69\x6C\x65\x20\x76\x65\x72\x73\x69\x6F\x6E\x3A":
             raise kaitaistruct.ValidationNotEqualError(b"\x4B\x65\x79\x72\x69\x6E\x67\x20\x66\x69\x6C\x65\x20\x76\x65\x72\x73\x69\x6F\x6E\x3A", self.magic, self._io, u"/seq/0")
+        _starts['version'] = _tell()
         self.version = (self._io.read_bytes(3)).decode("ASCII", "surrogateescape")
         if not  ((self.version == u"1.0") or (self.version == u"2.0")) :
             raise kaitaistruct.ValidationNotAnyOfError(self.version, self._io, u"/seq/1")
         if self._io.size() - self._io.pos() > self.len_end:
             pass
+            _starts['entries'] = _bounds = [_tell()]
             self.entries = []
             i = 0
             while True:
-                _ = KeyringFile.Entry(self._io.pos(), self._io, self, self._root)
-                self.entries.append(_)
+                _t_entries = KeyringFile.Entry(self._io.pos(), self._io, self, self._root)
+                try:
+                    _t_entries._read()
+                finally:
+                    _ = _t_entries
+                    self.entries.append(_)
+                _bounds.append(_tell())
                 if self._io.size() - self._io.pos() <= self.len_end:
                     break
                 i += 1
 
+        _starts['end_tag'] = _tell()
         self.end_tag = self._io.read_bytes(3)
         if not self.end_tag == b"\x45\x4F\x46":
             raise kaitaistruct.ValidationNotEqualError(b"\x45\x4F\x46", self.end_tag, self._io, u"/seq/3")
         if self.has_digest:
             pass
+            _starts['digest'] = _tell()
             self.digest = self._io.read_bytes(32)
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -67,25 +79,38 @@ class KeyringFile(KaitaiStruct):
 
     class Entry(KaitaiStruct):
         """One key."""
+        _STRUCTURES = ()
         def __init__(self, start, _io, _parent=None, _root=None):
             super(KeyringFile.Entry, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.start = start
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_entry'] = _tell()
             self.len_entry = self._io.read_u8le()
+            _starts['len_key_id'] = _tell()
             self.len_key_id = self._io.read_u8le()
+            _starts['len_key_type'] = _tell()
             self.len_key_type = self._io.read_u8le()
+            _starts['len_user_id'] = _tell()
             self.len_user_id = self._io.read_u8le()
+            _starts['len_key'] = _tell()
             self.len_key = self._io.read_u8le()
+            _starts['key_id'] = _tell()
             self.key_id = (self._io.read_bytes(self.len_key_id)).decode("UTF-8", "surrogateescape")
+            _starts['key_type'] = _tell()
             self.key_type = (self._io.read_bytes(self.len_key_type)).decode("UTF-8", "surrogateescape")
+            _starts['user_id'] = _tell()
             self.user_id = (self._io.read_bytes(self.len_user_id)).decode("UTF-8", "surrogateescape")
+            _starts['obfuscated_key'] = _tell()
             self.obfuscated_key = self._io.read_bytes(self.len_key)
+            _starts['padding'] = _tell()
             self.padding = self._io.read_bytes((self.start + self.len_entry) - self._io.pos())
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -18,18 +18,25 @@ class LargeTransactionHeaderEvent(KaitaiStruct):
     .. seealso::
        Large_transaction_header_event - https://github.com/mysql/mysql-server/blob/f2df3cd2ff29f54d0397b65aa8bf910f90bafee1/libs/mysql/binlog/event/large_transaction_header_event.h
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(LargeTransactionHeaderEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['version'] = _tell()
         self.version = self._io.read_u1()
+        _starts['ofs_terminating_event'] = _tell()
         self.ofs_terminating_event = self._io.read_u8le()
+        _starts['terminating_event_type'] = _tell()
         self.terminating_event_type = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.EventType, self._io.read_u1())
+        _starts['padding'] = _tell()
         self.padding = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -15,6 +15,7 @@ class LengthPrefix(KaitaiStruct):
     .. seealso::
        calc_field_size - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp
     """
+    _STRUCTURES = ()
     len_1 = None
     len_2 = None
     len_3 = None
@@ -25,26 +26,31 @@ class LengthPrefix(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.num_bytes = num_bytes
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if self.num_bytes == 1:
             pass
+            _starts['len_1'] = _tell()
             self.len_1 = self._io.read_u1()
 
         if self.num_bytes == 2:
             pass
+            _starts['len_2'] = _tell()
             self.len_2 = self._io.read_u2le()
 
         if self.num_bytes == 3:
             pass
+            _starts['len_3'] = _tell()
             self.len_3 = self._io.read_bits_int_le(24)
 
         if  ((self.num_bytes == 0) or (self.num_bytes > 3)) :
             pass
+            _starts['len_4'] = _tell()
             self.len_4 = self._io.read_u4le()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -18,6 +18,7 @@ class LoadEvent(KaitaiStruct):
     .. seealso::
        Load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
+    _STRUCTURES = ('target',)
     unknown_post_header = None
 
     def __init__(self, len_post_header, has_long_separators, _io, _parent=None, _root=None):
@@ -26,22 +27,34 @@ class LoadEvent(KaitaiStruct):
         self._root = _root or self
         self.len_post_header = len_post_header
         self.has_long_separators = has_long_separators
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['thread_id'] = _tell()
         self.thread_id = self._io.read_u4le()
+        _starts['execution_time'] = _tell()
         self.execution_time = self._io.read_u4le()
+        _starts['skipped_lines'] = _tell()
         self.skipped_lines = self._io.read_u4le()
+        _starts['len_table_name'] = _tell()
         self.len_table_name = self._io.read_u1()
+        _starts['len_schema_name'] = _tell()
         self.len_schema_name = self._io.read_u1()
+        _starts['num_fields'] = _tell()
         self.num_fields = self._io.read_u4le()
         if self.len_post_header > 18:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 18)
 
+        _starts['target'] = _tell()
         self.target = _modules.load_parts.LoadParts(self.has_long_separators, self.num_fields, self.len_table_name, self.len_schema_name, self._io)
+        self.target._read()
+        _starts['file_name'] = _tell()
         self.file_name = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

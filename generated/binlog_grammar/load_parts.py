@@ -15,6 +15,7 @@ class LoadParts(KaitaiStruct):
     .. seealso::
        sql_ex_info, Load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
+    _STRUCTURES = ('short_separators', 'long_separators', 'field_names', 'table', 'schema',)
     short_separators = None
     long_separators = None
 
@@ -26,28 +27,46 @@ class LoadParts(KaitaiStruct):
         self.num_fields = num_fields
         self.len_table_name = len_table_name
         self.len_schema_name = len_schema_name
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if (not (self.has_long_separators)):
             pass
+            _starts['short_separators'] = _tell()
             self.short_separators = LoadParts.OneByteSeparators(self._io, self, self._root)
+            self.short_separators._read()
 
         if self.has_long_separators:
             pass
+            _starts['long_separators'] = _tell()
             self.long_separators = LoadParts.CountedSeparators(self._io, self, self._root)
+            self.long_separators._read()
 
+        _starts['len_field_names'] = _bounds = [_tell()]
         self.len_field_names = []
         for i in range(self.num_fields):
             self.len_field_names.append(self._io.read_u1())
+            _bounds.append(_tell())
 
+        _starts['field_names'] = _bounds = [_tell()]
         self.field_names = []
         for i in range(self.num_fields):
-            self.field_names.append(LoadParts.TerminatedName(self.len_field_names[i], self._io, self, self._root))
+            _t_field_names = LoadParts.TerminatedName(self.len_field_names[i], self._io, self, self._root)
+            try:
+                _t_field_names._read()
+            finally:
+                self.field_names.append(_t_field_names)
+            _bounds.append(_tell())
 
+        _starts['table'] = _tell()
         self.table = LoadParts.TerminatedName(self.len_table_name, self._io, self, self._root)
+        self.table._read()
+        _starts['schema'] = _tell()
         self.schema = LoadParts.TerminatedName(self.len_schema_name, self._io, self, self._root)
-
+        self.schema._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -70,16 +89,21 @@ class LoadParts(KaitaiStruct):
         self.schema._fetch_instances()
 
     class CountedBytes(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(LoadParts.CountedBytes, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_value'] = _tell()
             self.len_value = self._io.read_u1()
+            _starts['value'] = _tell()
             self.value = self._io.read_bytes(self.len_value)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -87,20 +111,34 @@ class LoadParts(KaitaiStruct):
 
     class CountedSeparators(KaitaiStruct):
         """Separators of up to 255 bytes each."""
+        _STRUCTURES = ('field_terminator', 'enclosure', 'line_terminator', 'line_start', 'escape',)
         def __init__(self, _io, _parent=None, _root=None):
             super(LoadParts.CountedSeparators, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['field_terminator'] = _tell()
             self.field_terminator = LoadParts.CountedBytes(self._io, self, self._root)
+            self.field_terminator._read()
+            _starts['enclosure'] = _tell()
             self.enclosure = LoadParts.CountedBytes(self._io, self, self._root)
+            self.enclosure._read()
+            _starts['line_terminator'] = _tell()
             self.line_terminator = LoadParts.CountedBytes(self._io, self, self._root)
+            self.line_terminator._read()
+            _starts['line_start'] = _tell()
             self.line_start = LoadParts.CountedBytes(self._io, self, self._root)
+            self.line_start._read()
+            _starts['escape'] = _tell()
             self.escape = LoadParts.CountedBytes(self._io, self, self._root)
+            self.escape._read()
+            _starts['option_flags'] = _tell()
             self.option_flags = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -113,21 +151,31 @@ class LoadParts(KaitaiStruct):
 
     class OneByteSeparators(KaitaiStruct):
         """Separators of one byte; `empty_flags` says which of them are empty instead."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(LoadParts.OneByteSeparators, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['field_terminator'] = _tell()
             self.field_terminator = self._io.read_bytes(1)
+            _starts['enclosure'] = _tell()
             self.enclosure = self._io.read_bytes(1)
+            _starts['line_terminator'] = _tell()
             self.line_terminator = self._io.read_bytes(1)
+            _starts['line_start'] = _tell()
             self.line_start = self._io.read_bytes(1)
+            _starts['escape'] = _tell()
             self.escape = self._io.read_bytes(1)
+            _starts['option_flags'] = _tell()
             self.option_flags = self._io.read_u1()
+            _starts['empty_flags'] = _tell()
             self.empty_flags = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -179,17 +227,22 @@ class LoadParts(KaitaiStruct):
 
 
     class TerminatedName(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, len_name, _io, _parent=None, _root=None):
             super(LoadParts.TerminatedName, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.len_name = len_name
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['name'] = _tell()
             self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
+            _starts['terminator'] = _tell()
             self.terminator = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -19,18 +19,24 @@ class LogStart(KaitaiStruct):
     .. seealso::
        check_header - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/client/mysqlbinlog.cc
     """
+    _STRUCTURES = ('first_header',)
     def __init__(self, _io, _parent=None, _root=None):
         super(LogStart, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['first_header'] = _tell()
         self.first_header = _modules.event_header.EventHeader(1, 13, self._io)
+        self.first_header._read()
+        _starts['refusal'] = _tell()
         self.refusal = self._io.read_bytes(0)
         if not self.refusal == (b"\x00" if self.binlog_version == 0 else b""):
             raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.binlog_version == 0 else b""), self.refusal, self._io, u"/seq/1")
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -20,6 +20,7 @@ class MariadbGtidEvent(KaitaiStruct):
     .. seealso::
        Gtid_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
+    _STRUCTURES = ('xid',)
     commit_id = None
     xid = None
     extra_flags = None
@@ -34,45 +35,58 @@ class MariadbGtidEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['sequence_number'] = _tell()
         self.sequence_number = self._io.read_u8le()
+        _starts['domain_id'] = _tell()
         self.domain_id = self._io.read_u4le()
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u1()
         if self.has_commit_id:
             pass
+            _starts['commit_id'] = _tell()
             self.commit_id = self._io.read_u8le()
 
         if  ((self.is_prepared_xa) or (self.is_completed_xa)) :
             pass
+            _starts['xid'] = _tell()
             self.xid = MariadbGtidEvent.XaIdentifier(self._io, self, self._root)
+            self.xid._read()
 
         if self.has_extra_flags:
             pass
+            _starts['extra_flags'] = _tell()
             self.extra_flags = self._io.read_u1()
 
         if self.has_extra_engines:
             pass
+            _starts['num_extra_engines'] = _tell()
             self.num_extra_engines = self._io.read_u1()
 
         if  ((self.is_commit_alter) or (self.is_rollback_alter)) :
             pass
+            _starts['start_alter_sequence_number'] = _tell()
             self.start_alter_sequence_number = self._io.read_u8le()
 
         if self.has_thread_id:
             pass
+            _starts['thread_id'] = _tell()
             self.thread_id = self._io.read_u4le()
 
         if self._io.pos() < self.len_post_header:
             pass
+            _starts['padding'] = _tell()
             self.padding = self._io.read_bytes(self.len_post_header - self._io.pos())
 
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -103,19 +117,27 @@ class MariadbGtidEvent(KaitaiStruct):
 
 
     class XaIdentifier(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(MariadbGtidEvent.XaIdentifier, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['format_id'] = _tell()
             self.format_id = self._io.read_u4le()
+            _starts['len_gtrid'] = _tell()
             self.len_gtrid = self._io.read_u1()
+            _starts['len_bqual'] = _tell()
             self.len_bqual = self._io.read_u1()
+            _starts['gtrid'] = _tell()
             self.gtrid = self._io.read_bytes(self.len_gtrid)
+            _starts['bqual'] = _tell()
             self.bqual = self._io.read_bytes(self.len_bqual)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

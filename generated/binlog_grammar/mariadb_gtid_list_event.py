@@ -16,6 +16,7 @@ class MariadbGtidListEvent(KaitaiStruct):
     .. seealso::
        Gtid_list_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
+    _STRUCTURES = ('gtids',)
     unknown_post_header = None
     padding = None
     unknown_tail = None
@@ -25,27 +26,38 @@ class MariadbGtidListEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['count_and_flags'] = _tell()
         self.count_and_flags = self._io.read_u4le()
         if self.len_post_header > 4:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 4)
 
+        _starts['gtids'] = _bounds = [_tell()]
         self.gtids = []
         for i in range(self.num_gtids):
-            self.gtids.append(MariadbGtidListEvent.Gtid(self._io, self, self._root))
+            _t_gtids = MariadbGtidListEvent.Gtid(self._io, self, self._root)
+            try:
+                _t_gtids._read()
+            finally:
+                self.gtids.append(_t_gtids)
+            _bounds.append(_tell())
 
         if  ((self.num_gtids == 0) and ((not (self._io.is_eof())))) :
             pass
+            _starts['padding'] = _tell()
             self.padding = self._io.read_bytes(2)
 
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -64,17 +76,23 @@ class MariadbGtidListEvent(KaitaiStruct):
 
 
     class Gtid(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(MariadbGtidListEvent.Gtid, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['domain_id'] = _tell()
             self.domain_id = self._io.read_u4le()
+            _starts['server_id'] = _tell()
             self.server_id = self._io.read_u4le()
+            _starts['sequence_number'] = _tell()
             self.sequence_number = self._io.read_u8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -19,23 +19,32 @@ class MysqlBinlog(KaitaiStruct):
     .. seealso::
        BINLOG_MAGIC and Log_event_header - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
     """
+    _STRUCTURES = ('entries',)
     def __init__(self, _io, _parent=None, _root=None):
         super(MysqlBinlog, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['magic'] = _tell()
         self.magic = self._io.read_bytes(4)
         if not self.magic == b"\xFE\x62\x69\x6E":
             raise kaitaistruct.ValidationNotEqualError(b"\xFE\x62\x69\x6E", self.magic, self._io, u"/seq/0")
+        _starts['entries'] = _bounds = [_tell()]
         self.entries = []
         i = 0
         while not self._io.is_eof():
-            self.entries.append(MysqlBinlog.LogEntry(i, (-1 if i == 0 else self.entries[i - 1].format_index), (-1 if i == 0 else self.entries[i - 1].table_map_index), self._io, self, self._root))
+            _t_entries = MysqlBinlog.LogEntry(i, (-1 if i == 0 else self.entries[i - 1].format_index), (-1 if i == 0 else self.entries[i - 1].table_map_index), self._io, self, self._root)
+            try:
+                _t_entries._read()
+            finally:
+                self.entries.append(_t_entries)
+            _bounds.append(_tell())
             i += 1
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -51,6 +60,7 @@ class MysqlBinlog(KaitaiStruct):
 
     class LogEntry(KaitaiStruct):
         """An event in its file, with what it needs of the entries before it."""
+        _STRUCTURES = ('event',)
         def __init__(self, index, previous_format_index, previous_table_map_index, _io, _parent=None, _root=None):
             super(MysqlBinlog.LogEntry, self).__init__(_io)
             self._parent = _parent
@@ -58,11 +68,15 @@ class MysqlBinlog(KaitaiStruct):
             self.index = index
             self.previous_format_index = previous_format_index
             self.previous_table_map_index = previous_table_map_index
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['event'] = _tell()
             self.event = _modules.binlog_event.BinlogEvent(self._root.binlog_version, self.len_header, self.len_post_header,  ((self.has_format) and (self.format.has_checksums)) ,  ((self.has_format) and (self.format.has_permuted_types)) , self.table_map, self.has_table_map, self._io)
-
+            self.event._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -199,14 +213,21 @@ class MysqlBinlog(KaitaiStruct):
 
             if self.is_rows_event:
                 pass
+                self._starts['_m_table_map_candidates'] = _bounds = [self._io.pos()]
                 self._m_table_map_candidates = []
                 i = 0
                 while True:
-                    _ = MysqlBinlog.TableMapCandidate(self.upcoming_table_id.value, (self.previous_table_map_index if i == 0 else self.table_map_candidates[i - 1].next_index), self._io, self, self._root)
-                    self._m_table_map_candidates.append(_)
+                    _t__m_table_map_candidates = MysqlBinlog.TableMapCandidate(self.upcoming_table_id.value, (self.previous_table_map_index if i == 0 else self.table_map_candidates[i - 1].next_index), self._io, self, self._root)
+                    try:
+                        _t__m_table_map_candidates._read()
+                    finally:
+                        _ = _t__m_table_map_candidates
+                        self._m_table_map_candidates.append(_)
+                    _bounds.append(self._io.pos())
                     if  ((_.is_end) or (_.is_match)) :
                         break
                     i += 1
+                _bounds.append(self._io.pos())
 
             return getattr(self, '_m_table_map_candidates', None)
 
@@ -227,7 +248,10 @@ class MysqlBinlog(KaitaiStruct):
 
             _pos = self._io.pos()
             self._io.seek(self._io.pos())
+            self._starts['_m_upcoming'] = _bounds = [self._io.pos()]
             self._m_upcoming = _modules.event_header.EventHeader(1, 13, self._io)
+            self._m_upcoming._read()
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
             return getattr(self, '_m_upcoming', None)
 
@@ -241,7 +265,10 @@ class MysqlBinlog(KaitaiStruct):
                 pass
                 _pos = self._io.pos()
                 self._io.seek(self._io.pos() + self.len_header)
+                self._starts['_m_upcoming_table_id'] = _bounds = [self._io.pos()]
                 self._m_upcoming_table_id = _modules.table_id.TableId(self.len_post_header, self._io)
+                self._m_upcoming_table_id._read()
+                _bounds.append(self._io.pos())
                 self._io.seek(_pos)
 
             return getattr(self, '_m_upcoming_table_id', None)
@@ -252,7 +279,10 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_upcoming_type'):
                 return self._m_upcoming_type
 
+            self._starts['_m_upcoming_type'] = _bounds = [self._io.pos()]
             self._m_upcoming_type = _modules.effective_type.EffectiveType(self.upcoming.type_code,  ((self.has_format) and (self.format.has_permuted_types)) , self._io)
+            self._m_upcoming_type._read()
+            _bounds.append(self._io.pos())
             return getattr(self, '_m_upcoming_type', None)
 
         @property
@@ -263,24 +293,29 @@ class MysqlBinlog(KaitaiStruct):
 
             _pos = self._io.pos()
             self._io.seek(self._io.pos() + 4)
+            self._starts['_m_upcoming_type_number'] = _bounds = [self._io.pos()]
             self._m_upcoming_type_number = self._io.read_u1()
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
             return getattr(self, '_m_upcoming_type_number', None)
 
 
     class TableMapCandidate(KaitaiStruct):
         """A table map before a rows event, which may be the one that the rows belong to; no bytes."""
+        _STRUCTURES = ()
         def __init__(self, table_id, index, _io, _parent=None, _root=None):
             super(MysqlBinlog.TableMapCandidate, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.table_id = table_id
             self.index = index
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             pass
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -342,6 +377,9 @@ class MysqlBinlog(KaitaiStruct):
 
         _pos = self._io.pos()
         self._io.seek(4)
+        self._starts['_m_start'] = _bounds = [self._io.pos()]
         self._m_start = _modules.log_start.LogStart(self._io)
+        self._m_start._read()
+        _bounds.append(self._io.pos())
         self._io.seek(_pos)
         return getattr(self, '_m_start', None)

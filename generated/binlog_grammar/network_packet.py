@@ -17,17 +17,23 @@ class NetworkPacket(KaitaiStruct):
     .. seealso::
        Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/net_serv.cc
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(NetworkPacket, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['len_payload'] = _tell()
         self.len_payload = self._io.read_bits_int_le(24)
+        _starts['sequence_id'] = _tell()
         self.sequence_id = self._io.read_u1()
+        _starts['payload'] = _tell()
         self.payload = self._io.read_bytes(self.len_payload)
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

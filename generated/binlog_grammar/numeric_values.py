@@ -16,31 +16,38 @@ class NumericValues(KaitaiStruct):
     .. seealso::
        log_event_print_value - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(NumericValues, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         pass
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
 
     class Bit(KaitaiStruct):
         """BIT."""
+        _STRUCTURES = ()
         def __init__(self, len_bits, _io, _parent=None, _root=None):
             super(NumericValues.Bit, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.len_bits = len_bits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['bits'] = _tell()
             self.bits = self._io.read_bytes(self.len_bits)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -54,17 +61,21 @@ class NumericValues(KaitaiStruct):
         .. seealso::
            decimal2bin - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/strings/decimal.cc
         """
+        _STRUCTURES = ()
         def __init__(self, precision, scale, _io, _parent=None, _root=None):
             super(NumericValues.Decimal, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.precision = precision
             self.scale = scale
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['digits'] = _tell()
             self.digits = self._io.read_bytes(self.len_integer + self.len_fraction)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -83,10 +94,17 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_groups'):
                 return self._m_groups
 
+            self._starts['_m_groups'] = _bounds = [self._io.pos()]
             self._m_groups = []
             for i in range(self.num_groups):
-                self._m_groups.append(NumericValues.DigitGroup(i, self._io, self, self._root))
+                _t__m_groups = NumericValues.DigitGroup(i, self._io, self, self._root)
+                try:
+                    _t__m_groups._read()
+                finally:
+                    self._m_groups.append(_t__m_groups)
+                _bounds.append(self._io.pos())
 
+            _bounds.append(self._io.pos())
             return getattr(self, '_m_groups', None)
 
         @property
@@ -145,16 +163,19 @@ class NumericValues(KaitaiStruct):
 
     class DigitGroup(KaitaiStruct):
         """Digits of a DECIMAL that are stored as one number."""
+        _STRUCTURES = ()
         def __init__(self, index, _io, _parent=None, _root=None):
             super(NumericValues.DigitGroup, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.index = index
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             pass
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -225,6 +246,7 @@ class NumericValues(KaitaiStruct):
 
     class Enum(KaitaiStruct):
         """ENUM."""
+        _STRUCTURES = ()
         number_1 = None
         number_2 = None
 
@@ -233,18 +255,21 @@ class NumericValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.num_bytes = num_bytes
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self.num_bytes < 2:
                 pass
+                _starts['number_1'] = _tell()
                 self.number_1 = self._io.read_u1()
 
             if self.num_bytes >= 2:
                 pass
+                _starts['number_2'] = _tell()
                 self.number_2 = self._io.read_u2le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -267,15 +292,19 @@ class NumericValues(KaitaiStruct):
 
     class Float4(KaitaiStruct):
         """FLOAT."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(NumericValues.Float4, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_f4le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -283,15 +312,19 @@ class NumericValues(KaitaiStruct):
 
     class Float8(KaitaiStruct):
         """DOUBLE."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(NumericValues.Float8, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['value'] = _tell()
             self.value = self._io.read_f8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -299,6 +332,7 @@ class NumericValues(KaitaiStruct):
 
     class Int1(KaitaiStruct):
         """TINYINT."""
+        _STRUCTURES = ()
         signed_number = None
         unsigned_number = None
 
@@ -307,18 +341,21 @@ class NumericValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.is_unsigned = is_unsigned
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if (not (self.is_unsigned)):
                 pass
+                _starts['signed_number'] = _tell()
                 self.signed_number = self._io.read_s1()
 
             if self.is_unsigned:
                 pass
+                _starts['unsigned_number'] = _tell()
                 self.unsigned_number = self._io.read_u1()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -340,6 +377,7 @@ class NumericValues(KaitaiStruct):
 
     class Int2(KaitaiStruct):
         """SMALLINT."""
+        _STRUCTURES = ()
         signed_number = None
         unsigned_number = None
 
@@ -348,18 +386,21 @@ class NumericValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.is_unsigned = is_unsigned
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if (not (self.is_unsigned)):
                 pass
+                _starts['signed_number'] = _tell()
                 self.signed_number = self._io.read_s2le()
 
             if self.is_unsigned:
                 pass
+                _starts['unsigned_number'] = _tell()
                 self.unsigned_number = self._io.read_u2le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -381,16 +422,20 @@ class NumericValues(KaitaiStruct):
 
     class Int3(KaitaiStruct):
         """MEDIUMINT."""
+        _STRUCTURES = ()
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int3, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.is_unsigned = is_unsigned
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['number'] = _tell()
             self.number = self._io.read_bits_int_le(24)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -406,6 +451,7 @@ class NumericValues(KaitaiStruct):
 
     class Int4(KaitaiStruct):
         """INT."""
+        _STRUCTURES = ()
         signed_number = None
         unsigned_number = None
 
@@ -414,18 +460,21 @@ class NumericValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.is_unsigned = is_unsigned
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if (not (self.is_unsigned)):
                 pass
+                _starts['signed_number'] = _tell()
                 self.signed_number = self._io.read_s4le()
 
             if self.is_unsigned:
                 pass
+                _starts['unsigned_number'] = _tell()
                 self.unsigned_number = self._io.read_u4le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -448,6 +497,7 @@ class NumericValues(KaitaiStruct):
     class Int8(KaitaiStruct):
         """BIGINT. In two halves, since the JavaScript runtime reads some negative numbers of 8 bytes wrong.
         """
+        _STRUCTURES = ()
         high_signed = None
         high_unsigned = None
 
@@ -456,19 +506,23 @@ class NumericValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.is_unsigned = is_unsigned
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['low'] = _tell()
             self.low = self._io.read_u4le()
             if (not (self.is_unsigned)):
                 pass
+                _starts['high_signed'] = _tell()
                 self.high_signed = self._io.read_s4le()
 
             if self.is_unsigned:
                 pass
+                _starts['high_unsigned'] = _tell()
                 self.high_unsigned = self._io.read_u4le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -502,6 +556,7 @@ class NumericValues(KaitaiStruct):
 
     class Set(KaitaiStruct):
         """SET."""
+        _STRUCTURES = ()
         members_1 = None
         members_2 = None
         members_3 = None
@@ -513,30 +568,36 @@ class NumericValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.num_bytes = num_bytes
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self.num_bytes == 1:
                 pass
+                _starts['members_1'] = _tell()
                 self.members_1 = self._io.read_u1()
 
             if self.num_bytes == 2:
                 pass
+                _starts['members_2'] = _tell()
                 self.members_2 = self._io.read_u2le()
 
             if self.num_bytes == 3:
                 pass
+                _starts['members_3'] = _tell()
                 self.members_3 = self._io.read_bits_int_le(24)
 
             if self.num_bytes == 4:
                 pass
+                _starts['members_4'] = _tell()
                 self.members_4 = self._io.read_u4le()
 
             if  ((self.num_bytes == 0) or (self.num_bytes > 4)) :
                 pass
+                _starts['members_8'] = _tell()
                 self.members_8 = self._io.read_u8le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

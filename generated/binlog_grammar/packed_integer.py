@@ -17,6 +17,7 @@ class PackedInteger(KaitaiStruct):
     .. seealso::
        net_field_length_ll - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/mysys/pack.cc
     """
+    _STRUCTURES = ()
     value_2 = None
     value_3 = None
     value_8 = None
@@ -25,25 +26,30 @@ class PackedInteger(KaitaiStruct):
         super(PackedInteger, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['first'] = _tell()
         self.first = self._io.read_u1()
         if not self.first <= 254:
             raise kaitaistruct.ValidationGreaterThanError(254, self.first, self._io, u"/seq/0")
         if self.first == 252:
             pass
+            _starts['value_2'] = _tell()
             self.value_2 = self._io.read_u2le()
 
         if self.first == 253:
             pass
+            _starts['value_3'] = _tell()
             self.value_3 = self._io.read_bits_int_le(24)
 
         if self.first == 254:
             pass
+            _starts['value_8'] = _tell()
             self.value_8 = self._io.read_u8le()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

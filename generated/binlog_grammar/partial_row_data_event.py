@@ -21,6 +21,7 @@ class PartialRowDataEvent(KaitaiStruct):
     .. seealso::
        Partial_rows_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
+    _STRUCTURES = ()
     unknown_post_header = None
     len_original = None
 
@@ -29,22 +30,30 @@ class PartialRowDataEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['number_1'] = _tell()
         self.number_1 = self._io.read_u4le()
+        _starts['number_2'] = _tell()
         self.number_2 = self._io.read_u4le()
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u1()
         if self.len_post_header > 9:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 9)
 
         if self.has_len_original:
             pass
+            _starts['len_original'] = _tell()
             self.len_original = self._io.read_u8le()
 
+        _starts['data'] = _tell()
         self.data = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -21,6 +21,7 @@ class PreGaRowsEvent(KaitaiStruct):
     .. seealso::
        Old_rows_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.7.44/sql/log_event_old.cc
     """
+    _STRUCTURES = ('table_id', 'num_columns', 'columns',)
     unknown_post_header = None
 
     def __init__(self, type_code, len_post_header, table_map, _io, _parent=None, _root=None):
@@ -30,19 +31,30 @@ class PreGaRowsEvent(KaitaiStruct):
         self.type_code = type_code
         self.len_post_header = len_post_header
         self.table_map = table_map
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['table_id'] = _tell()
         self.table_id = _modules.table_id.TableId(self.len_post_header, self._io)
+        self.table_id._read()
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u2le()
         if self.len_post_header > 8:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
 
+        _starts['num_columns'] = _tell()
         self.num_columns = _modules.packed_integer.PackedInteger(self._io)
+        self.num_columns._read()
+        _starts['columns'] = _tell()
         self.columns = _modules.image_columns.ImageColumns(self.num_columns.value, self._io)
+        self.columns._read()
+        _starts['images'] = _tell()
         self.images = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -18,21 +18,26 @@ class PreviousGtidsEvent(KaitaiStruct):
     .. seealso::
        Previous_gtids_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ('gtids',)
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(PreviousGtidsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['gtids'] = _tell()
         self.gtids = _modules.gtid_set.GtidSet(self._io)
+        self.gtids._read()
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -18,6 +18,7 @@ class QueryEvent(KaitaiStruct):
     .. seealso::
        Query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
     """
+    _STRUCTURES = ('status_vars',)
     len_status_vars = None
     unknown_post_header = None
     status_vars = None
@@ -27,31 +28,44 @@ class QueryEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['thread_id'] = _tell()
         self.thread_id = self._io.read_u4le()
+        _starts['execution_time'] = _tell()
         self.execution_time = self._io.read_u4le()
+        _starts['len_schema_name'] = _tell()
         self.len_schema_name = self._io.read_u1()
+        _starts['error_code'] = _tell()
         self.error_code = self._io.read_u2le()
         if self.len_post_header >= 13:
             pass
+            _starts['len_status_vars'] = _tell()
             self.len_status_vars = self._io.read_u2le()
 
         if self.len_post_header > 13:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 13)
 
         if self.len_post_header >= 13:
             pass
+            _starts['status_vars'] = _tell()
             self._raw_status_vars = self._io.read_bytes(self.len_status_vars)
             _io__raw_status_vars = KaitaiStream(BytesIO(self._raw_status_vars))
             self.status_vars = _modules.query_status_vars.QueryStatusVars(_io__raw_status_vars)
+            self.status_vars._read()
 
+        _starts['schema_name'] = _tell()
         self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
+        _starts['schema_name_terminator'] = _tell()
         self.schema_name_terminator = self._io.read_u1()
+        _starts['query'] = _tell()
         self.query = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -24,20 +24,28 @@ class QueryStatusVars(KaitaiStruct):
     .. seealso::
        Q_… - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
+    _STRUCTURES = ('variables',)
     def __init__(self, _io, _parent=None, _root=None):
         super(QueryStatusVars, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['variables'] = _bounds = [_tell()]
         self.variables = []
         i = 0
         while not self._io.is_eof():
-            self.variables.append(QueryStatusVars.Variable(self._io, self, self._root))
+            _t_variables = QueryStatusVars.Variable(self._io, self, self._root)
+            try:
+                _t_variables._read()
+            finally:
+                self.variables.append(_t_variables)
+            _bounds.append(_tell())
             i += 1
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -47,16 +55,21 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class AutoIncrement(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.AutoIncrement, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['increment'] = _tell()
             self.increment = self._io.read_u2le()
+            _starts['offset'] = _tell()
             self.offset = self._io.read_u2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -64,16 +77,21 @@ class QueryStatusVars(KaitaiStruct):
 
     class Catalog(KaitaiStruct):
         """Since 5.0.4."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Catalog, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_name'] = _tell()
             self.len_name = self._io.read_u1()
+            _starts['name'] = _tell()
             self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -81,17 +99,23 @@ class QueryStatusVars(KaitaiStruct):
 
     class CatalogWithTerminator(KaitaiStruct):
         """5.0.0 to 5.0.3."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.CatalogWithTerminator, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_name'] = _tell()
             self.len_name = self._io.read_u1()
+            _starts['name'] = _tell()
             self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
+            _starts['terminator'] = _tell()
             self.terminator = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -99,32 +123,42 @@ class QueryStatusVars(KaitaiStruct):
 
     class Charset(KaitaiStruct):
         """Numbers of character sets with collations, as `information_schema.collations` lists them."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Charset, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['client'] = _tell()
             self.client = self._io.read_u2le()
+            _starts['connection'] = _tell()
             self.connection = self._io.read_u2le()
+            _starts['server'] = _tell()
             self.server = self._io.read_u2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class CharsetDatabase(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.CharsetDatabase, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['collation_id'] = _tell()
             self.collation_id = self._io.read_u2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -132,15 +166,19 @@ class QueryStatusVars(KaitaiStruct):
 
     class CommitTimestamp(KaitaiStruct):
         """Only in milestones of 5.7, before GTID events took it over."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.CommitTimestamp, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['sequence'] = _tell()
             self.sequence = self._io.read_u8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -148,16 +186,21 @@ class QueryStatusVars(KaitaiStruct):
 
     class CommitTimestamp2(KaitaiStruct):
         """Only in milestones of 5.7, before GTID events took it over."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.CommitTimestamp2, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['last_committed'] = _tell()
             self.last_committed = self._io.read_u8le()
+            _starts['sequence_number'] = _tell()
             self.sequence_number = self._io.read_u8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -165,15 +208,19 @@ class QueryStatusVars(KaitaiStruct):
 
     class DdlXid(KaitaiStruct):
         """MySQL since 8.0, MariaDB since 10.6."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.DdlXid, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['xid'] = _tell()
             self.xid = self._io.read_u8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -181,15 +228,19 @@ class QueryStatusVars(KaitaiStruct):
 
     class DefaultCollationForUtf8mb4(KaitaiStruct):
         """Since 8.0."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.DefaultCollationForUtf8mb4, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['collation_id'] = _tell()
             self.collation_id = self._io.read_u2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -197,15 +248,19 @@ class QueryStatusVars(KaitaiStruct):
 
     class DefaultTableEncryption(KaitaiStruct):
         """Since 8.0.16."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.DefaultTableEncryption, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['is_on'] = _tell()
             self.is_on = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -213,15 +268,19 @@ class QueryStatusVars(KaitaiStruct):
 
     class EnableCascadeTriggers(KaitaiStruct):
         """Since 9.7."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.EnableCascadeTriggers, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['is_on'] = _tell()
             self.is_on = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -229,30 +288,38 @@ class QueryStatusVars(KaitaiStruct):
 
     class ExplicitDefaultsForTimestamp(KaitaiStruct):
         """Since 8.0."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.ExplicitDefaultsForTimestamp, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['is_on'] = _tell()
             self.is_on = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class Flags2(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Flags2, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['flags'] = _tell()
             self.flags = self._io.read_u4le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -332,15 +399,19 @@ class QueryStatusVars(KaitaiStruct):
 
     class FractionOfSecond(KaitaiStruct):
         """Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.FractionOfSecond, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['microseconds'] = _tell()
             self.microseconds = self._io.read_bits_int_le(24)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -348,33 +419,44 @@ class QueryStatusVars(KaitaiStruct):
 
     class Invoker(KaitaiStruct):
         """Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Invoker, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_user'] = _tell()
             self.len_user = self._io.read_u1()
+            _starts['user'] = _tell()
             self.user = (self._io.read_bytes(self.len_user)).decode("UTF-8", "surrogateescape")
+            _starts['len_host'] = _tell()
             self.len_host = self._io.read_u1()
+            _starts['host'] = _tell()
             self.host = (self._io.read_bytes(self.len_host)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class LcTimeNames(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.LcTimeNames, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['number'] = _tell()
             self.number = self._io.read_u2le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -382,19 +464,28 @@ class QueryStatusVars(KaitaiStruct):
 
     class MariadbCharacterSetCollations(KaitaiStruct):
         """The variable `character_set_collations`. Since 11.2."""
+        _STRUCTURES = ('collations',)
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.MariadbCharacterSetCollations, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_collations'] = _tell()
             self.num_collations = self._io.read_u1()
+            _starts['collations'] = _bounds = [_tell()]
             self.collations = []
             for i in range(self.num_collations):
-                self.collations.append(QueryStatusVars.MariadbCharacterSetCollations.Collation(self._io, self, self._root))
-
-
+                _t_collations = QueryStatusVars.MariadbCharacterSetCollations.Collation(self._io, self, self._root)
+                try:
+                    _t_collations._read()
+                finally:
+                    self.collations.append(_t_collations)
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -404,16 +495,21 @@ class QueryStatusVars(KaitaiStruct):
 
 
         class Collation(KaitaiStruct):
+            _STRUCTURES = ()
             def __init__(self, _io, _parent=None, _root=None):
                 super(QueryStatusVars.MariadbCharacterSetCollations.Collation, self).__init__(_io)
                 self._parent = _parent
                 self._root = _root
-                self._read()
+                self._starts = {}
 
             def _read(self):
+                _starts = self._starts
+                _tell = self._io._io.tell
+                _starts['charset_id'] = _tell()
                 self.charset_id = self._io.read_u2le()
+                _starts['collation_id'] = _tell()
                 self.collation_id = self._io.read_u2le()
-
+                self._end = _tell()
 
             def _fetch_instances(self):
                 pass
@@ -424,15 +520,18 @@ class QueryStatusVars(KaitaiStruct):
         """Padding without a value. A server that sends an old replica a BEGIN in place of a longer
         GTID event pads the rest with it.
         """
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.MariadbDummy, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             pass
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -440,21 +539,25 @@ class QueryStatusVars(KaitaiStruct):
 
     class MariadbGtidFlags3(KaitaiStruct):
         """How the two halves of an ALTER TABLE that replicas begin early belong together. Since 10.8."""
+        _STRUCTURES = ()
         start_sequence_number = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.MariadbGtidFlags3, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['flags'] = _tell()
             self.flags = self._io.read_u1()
             if  ((self.is_commit_alter) or (self.is_rollback_alter)) :
                 pass
+                _starts['start_sequence_number'] = _tell()
                 self.start_sequence_number = self._io.read_u8le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -491,15 +594,19 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class SourceDataWritten(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.SourceDataWritten, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_event'] = _tell()
             self.len_event = self._io.read_u4le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -507,46 +614,59 @@ class QueryStatusVars(KaitaiStruct):
 
     class SqlRequirePrimaryKey(KaitaiStruct):
         """Since 8.0.13."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.SqlRequirePrimaryKey, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['is_on'] = _tell()
             self.is_on = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class TableMapForUpdate(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.TableMapForUpdate, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['tables'] = _tell()
             self.tables = self._io.read_u8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class TimeZone(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.TimeZone, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_name'] = _tell()
             self.len_name = self._io.read_u1()
+            _starts['name'] = _tell()
             self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -554,15 +674,19 @@ class QueryStatusVars(KaitaiStruct):
 
     class Unknown(KaitaiStruct):
         """Value of a key that this grammar does not know, and all after it."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Unknown, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -570,19 +694,24 @@ class QueryStatusVars(KaitaiStruct):
 
     class UpdatedSchemaNames(KaitaiStruct):
         """Schemas that the statement changes, for appliers that run in parallel. Since 5.6."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.UpdatedSchemaNames, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_names'] = _tell()
             self.num_names = self._io.read_u1()
+            _starts['names'] = _bounds = [_tell()]
             self.names = []
             for i in range((0 if self.has_too_many else self.num_names)):
                 self.names.append((self._io.read_bytes_term(0, False, True, True)).decode("UTF-8", "surrogateescape"))
-
-
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -600,100 +729,133 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class Variable(KaitaiStruct):
+        _STRUCTURES = ('value',)
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Variable, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['key'] = _tell()
             self.key = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.QueryStatusKey, self._io.read_u1())
+            _starts['value'] = _tell()
             _on = self.key
             if _on == binlog_enums.BinlogEnums.QueryStatusKey.auto_increment:
                 pass
                 self.value = QueryStatusVars.AutoIncrement(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.catalog:
                 pass
                 self.value = QueryStatusVars.Catalog(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.catalog_with_terminator:
                 pass
                 self.value = QueryStatusVars.CatalogWithTerminator(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.charset:
                 pass
                 self.value = QueryStatusVars.Charset(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.charset_database:
                 pass
                 self.value = QueryStatusVars.CharsetDatabase(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.commit_timestamp:
                 pass
                 self.value = QueryStatusVars.CommitTimestamp(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.commit_timestamp_2:
                 pass
                 self.value = QueryStatusVars.CommitTimestamp2(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.ddl_xid:
                 pass
                 self.value = QueryStatusVars.DdlXid(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.default_collation_for_utf8mb4:
                 pass
                 self.value = QueryStatusVars.DefaultCollationForUtf8mb4(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.default_table_encryption:
                 pass
                 self.value = QueryStatusVars.DefaultTableEncryption(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.enable_cascade_triggers:
                 pass
                 self.value = QueryStatusVars.EnableCascadeTriggers(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.explicit_defaults_for_timestamp:
                 pass
                 self.value = QueryStatusVars.ExplicitDefaultsForTimestamp(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.flags2:
                 pass
                 self.value = QueryStatusVars.Flags2(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.invoker:
                 pass
                 self.value = QueryStatusVars.Invoker(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.lc_time_names:
                 pass
                 self.value = QueryStatusVars.LcTimeNames(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_character_set_collations:
                 pass
                 self.value = QueryStatusVars.MariadbCharacterSetCollations(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_dummy:
                 pass
                 self.value = QueryStatusVars.MariadbDummy(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_gtid_flags3:
                 pass
                 self.value = QueryStatusVars.MariadbGtidFlags3(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_microseconds:
                 pass
                 self.value = QueryStatusVars.FractionOfSecond(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_xid:
                 pass
                 self.value = QueryStatusVars.DdlXid(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.microseconds:
                 pass
                 self.value = QueryStatusVars.FractionOfSecond(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.source_data_written:
                 pass
                 self.value = QueryStatusVars.SourceDataWritten(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.sql_mode:
                 pass
                 self.value = _modules.sql_mode.SqlMode(self._io)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.sql_require_primary_key:
                 pass
                 self.value = QueryStatusVars.SqlRequirePrimaryKey(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.table_map_for_update:
                 pass
                 self.value = QueryStatusVars.TableMapForUpdate(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.time_zone:
                 pass
                 self.value = QueryStatusVars.TimeZone(self._io, self, self._root)
+                self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.updated_schema_names:
                 pass
                 self.value = QueryStatusVars.UpdatedSchemaNames(self._io, self, self._root)
+                self.value._read()
             else:
                 pass
                 self.value = QueryStatusVars.Unknown(self._io, self, self._root)
-
+                self.value._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -16,6 +16,7 @@ class RotateEvent(KaitaiStruct):
     .. seealso::
        Rotate_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ()
     position = None
     unknown_post_header = None
 
@@ -25,19 +26,24 @@ class RotateEvent(KaitaiStruct):
         self._root = _root or self
         self.binlog_version = binlog_version
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if self.len_post_header >= 8:
             pass
+            _starts['position'] = _tell()
             self.position = self._io.read_u8le()
 
         if self.len_post_header > 8:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
 
+        _starts['next_log'] = _tell()
         self.next_log = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -17,6 +17,7 @@ class Row(KaitaiStruct):
     .. seealso::
        Rows_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
+    _STRUCTURES = ('before', 'after',)
     before = None
     after = None
 
@@ -30,18 +31,23 @@ class Row(KaitaiStruct):
         self.has_before = has_before
         self.has_after = has_after
         self.is_partial = is_partial
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if self.has_before:
             pass
+            _starts['before'] = _tell()
             self.before = _modules.row_image.RowImage(self.table_map, self.columns_before, False, self._io)
+            self.before._read()
 
         if self.has_after:
             pass
+            _starts['after'] = _tell()
             self.after = _modules.row_image.RowImage(self.table_map, self.columns_after, self.is_partial, self._io)
-
-
+            self.after._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -18,6 +18,7 @@ class RowImage(KaitaiStruct):
     .. seealso::
        unpack_row - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc
     """
+    _STRUCTURES = ('value_options', 'cells',)
     value_options = None
     partial_bits = None
 
@@ -28,23 +29,34 @@ class RowImage(KaitaiStruct):
         self.table_map = table_map
         self.columns = columns
         self.is_partial = is_partial
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if self.is_partial:
             pass
+            _starts['value_options'] = _tell()
             self.value_options = _modules.packed_integer.PackedInteger(self._io)
+            self.value_options._read()
 
         if self.has_partial_bits:
             pass
+            _starts['partial_bits'] = _tell()
             self.partial_bits = self._io.read_bytes((self.table_map.num_json_columns + 7) // 8)
 
+        _starts['null_bits'] = _tell()
         self.null_bits = self._io.read_bytes((self.columns.num_present + 7) // 8)
+        _starts['cells'] = _bounds = [_tell()]
         self.cells = []
         for i in range(self.columns.num_columns):
-            self.cells.append(RowImage.Cell(i, self._io, self, self._root))
-
-
+            _t_cells = RowImage.Cell(i, self._io, self, self._root)
+            try:
+                _t_cells._read()
+            finally:
+                self.cells.append(_t_cells)
+            _bounds.append(_tell())
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -61,6 +73,7 @@ class RowImage(KaitaiStruct):
 
 
     class Cell(KaitaiStruct):
+        _STRUCTURES = ('value', 'diffs',)
         value = None
         diffs = None
 
@@ -69,117 +82,154 @@ class RowImage(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.index = index
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if  ((self.has_value) and ((not (self.is_partial)))) :
                 pass
+                _starts['value'] = _tell()
                 _on = self.column.real_type
                 if _on == column_types.ColumnTypes.ColumnType.bit:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Bit(self.column.metadata.len_bytes, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.blob:
                     pass
                     self.value = _modules.string_values.StringValues.Text(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.blob_compressed:
                     pass
                     self.value = _modules.string_values.StringValues.CompressedText(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.date:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Date(self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.datetime:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Datetime(self.column.old_fractional_digits, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.datetime2:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Datetime2(self.column.metadata.fractional_digits, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.double:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Float8(self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.enum:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Enum(self.column.metadata.length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.float:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Float4(self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.geometry:
                     pass
                     self.value = _modules.string_values.StringValues.Geometry(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.int24:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Int3(self.column.is_unsigned, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.json:
                     pass
                     self.value = _modules.string_values.StringValues.Json(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.long:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Int4(self.column.is_unsigned, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.long_blob:
                     pass
                     self.value = _modules.string_values.StringValues.Text(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.longlong:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Int8(self.column.is_unsigned, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.medium_blob:
                     pass
                     self.value = _modules.string_values.StringValues.Text(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.newdate:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Date(self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.newdecimal:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Decimal(self.column.metadata.precision, self.column.metadata.scale, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.set:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Set(self.column.metadata.length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.short:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Int2(self.column.is_unsigned, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.string:
                     pass
                     self.value = _modules.string_values.StringValues.Text(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.time:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Time(self.column.old_fractional_digits, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.time2:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Time2(self.column.metadata.fractional_digits, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.timestamp:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Timestamp(self.column.old_fractional_digits, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.timestamp2:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Timestamp2(self.column.metadata.fractional_digits, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.tiny:
                     pass
                     self.value = _modules.numeric_values.NumericValues.Int1(self.column.is_unsigned, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.tiny_blob:
                     pass
                     self.value = _modules.string_values.StringValues.Text(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.typed_array:
                     pass
                     self.value = _modules.string_values.StringValues.Json(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.varchar:
                     pass
                     self.value = _modules.string_values.StringValues.Text(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.varchar_compressed:
                     pass
                     self.value = _modules.string_values.StringValues.CompressedText(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.vector:
                     pass
                     self.value = _modules.string_values.StringValues.Vector(self.column.metadata.len_length, self._io)
+                    self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.year:
                     pass
                     self.value = _modules.temporal_values.TemporalValues.Year(self._io)
+                    self.value._read()
                 else:
                     pass
                     self.value = RowImage.NoBytes(self._io, self, self._root)
+                    self.value._read()
 
             if  ((self.has_value) and (self.is_partial)) :
                 pass
+                _starts['diffs'] = _tell()
                 self.diffs = _modules.string_values.StringValues.JsonDiffs(self.column.metadata.len_length, self._io)
-
-
+                self.diffs._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -356,15 +406,18 @@ class RowImage(KaitaiStruct):
 
     class NoBytes(KaitaiStruct):
         """A value of the type NULL, which has no bytes."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(RowImage.NoBytes, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             pass
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

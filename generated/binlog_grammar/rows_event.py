@@ -20,6 +20,7 @@ class RowsEvent(KaitaiStruct):
     .. seealso::
        Rows_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
+    _STRUCTURES = ('table_id', 'extra_data', 'num_columns', 'columns', 'columns_after',)
     len_extra_data = None
     unknown_post_header = None
     extra_data = None
@@ -33,35 +34,51 @@ class RowsEvent(KaitaiStruct):
         self.len_post_header = len_post_header
         self.table_map = table_map
         self.has_table_map = has_table_map
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['table_id'] = _tell()
         self.table_id = _modules.table_id.TableId(self.len_post_header, self._io)
+        self.table_id._read()
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u2le()
         if self.len_post_header >= 10:
             pass
+            _starts['len_extra_data'] = _tell()
             self.len_extra_data = self._io.read_u2le()
             if not self.len_extra_data >= 2:
                 raise kaitaistruct.ValidationLessThanError(2, self.len_extra_data, self._io, u"/seq/2")
 
         if self.len_post_header > 10:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 10)
 
         if self.len_post_header >= 10:
             pass
+            _starts['extra_data'] = _tell()
             self._raw_extra_data = self._io.read_bytes(self.len_extra_data - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
             self.extra_data = RowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
+            self.extra_data._read()
 
+        _starts['num_columns'] = _tell()
         self.num_columns = _modules.packed_integer.PackedInteger(self._io)
+        self.num_columns._read()
+        _starts['columns'] = _tell()
         self.columns = _modules.image_columns.ImageColumns(self.num_columns.value, self._io)
+        self.columns._read()
         if self.is_update:
             pass
+            _starts['columns_after'] = _tell()
             self.columns_after = _modules.image_columns.ImageColumns(self.num_columns.value, self._io)
+            self.columns_after._read()
 
+        _starts['images'] = _tell()
         self.images = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -92,20 +109,28 @@ class RowsEvent(KaitaiStruct):
 
 
     class ExtraChunks(KaitaiStruct):
+        _STRUCTURES = ('chunks',)
         def __init__(self, _io, _parent=None, _root=None):
             super(RowsEvent.ExtraChunks, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['chunks'] = _bounds = [_tell()]
             self.chunks = []
             i = 0
             while not self._io.is_eof():
-                self.chunks.append(_modules.extra_row_info.ExtraRowInfo(self._parent.is_update, self._io))
+                _t_chunks = _modules.extra_row_info.ExtraRowInfo(self._parent.is_update, self._io)
+                try:
+                    _t_chunks._read()
+                finally:
+                    self.chunks.append(_t_chunks)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -217,14 +242,21 @@ class RowsEvent(KaitaiStruct):
             pass
             _pos = self._io.pos()
             self._io.seek(self._io.size() - len(self.images))
+            self._starts['_m_rows'] = _bounds = [self._io.pos()]
             self._m_rows = []
             i = 0
             while True:
-                _ = _modules.row.Row(self.table_map, self.columns, (self.columns_after if self.is_update else self.columns), (not (self.is_write)),  ((self.is_write) or (self.is_update)) , self.is_partial_update, self._io)
-                self._m_rows.append(_)
+                _t__m_rows = _modules.row.Row(self.table_map, self.columns, (self.columns_after if self.is_update else self.columns), (not (self.is_write)),  ((self.is_write) or (self.is_update)) , self.is_partial_update, self._io)
+                try:
+                    _t__m_rows._read()
+                finally:
+                    _ = _t__m_rows
+                    self._m_rows.append(_)
+                _bounds.append(self._io.pos())
                 if self._io.is_eof():
                     break
                 i += 1
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
 
         return getattr(self, '_m_rows', None)

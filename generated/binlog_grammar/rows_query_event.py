@@ -16,16 +16,21 @@ class RowsQueryEvent(KaitaiStruct):
     .. seealso::
        Rows_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(RowsQueryEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['len_query'] = _tell()
         self.len_query = self._io.read_u1()
+        _starts['query'] = _tell()
         self.query = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -16,19 +16,25 @@ class SemiSyncAck(KaitaiStruct):
     .. seealso::
        ReplSemiSyncReplica::slaveReply - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync_replica.cc
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(SemiSyncAck, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['magic'] = _tell()
         self.magic = self._io.read_bytes(1)
         if not self.magic == b"\xEF":
             raise kaitaistruct.ValidationNotEqualError(b"\xEF", self.magic, self._io, u"/seq/0")
+        _starts['position'] = _tell()
         self.position = self._io.read_u8le()
+        _starts['file_name'] = _tell()
         self.file_name = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

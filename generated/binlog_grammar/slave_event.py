@@ -16,18 +16,25 @@ class SlaveEvent(KaitaiStruct):
     .. seealso::
        Slave_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.1.73/sql/log_event.cc
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(SlaveEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['source_position'] = _tell()
         self.source_position = self._io.read_u8le()
+        _starts['source_port'] = _tell()
         self.source_port = self._io.read_u2le()
+        _starts['source_host'] = _tell()
         self.source_host = (self._io.read_bytes_term(0, False, True, True)).decode("UTF-8", "surrogateescape")
+        _starts['source_log'] = _tell()
         self.source_log = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

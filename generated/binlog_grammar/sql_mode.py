@@ -20,16 +20,21 @@ class SqlMode(KaitaiStruct):
     .. seealso::
        MODE_REAL_AS_FLOAT and so on - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/sql_class.h
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(SqlMode, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['modes_low'] = _tell()
         self.modes_low = self._io.read_u4le()
+        _starts['modes_high'] = _tell()
         self.modes_high = self._io.read_u4le()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -16,23 +16,29 @@ class StartEncryptionEvent(KaitaiStruct):
     .. seealso::
        Start_encryption_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(StartEncryptionEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['scheme'] = _tell()
         self.scheme = self._io.read_u1()
+        _starts['key_version'] = _tell()
         self.key_version = self._io.read_u4le()
+        _starts['nonce'] = _tell()
         self.nonce = self._io.read_bytes(12)
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -16,23 +16,29 @@ class StartEventV3(KaitaiStruct):
     .. seealso::
        Start_log_event_v3 - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(StartEventV3, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['binlog_version'] = _tell()
         self.binlog_version = self._io.read_u2le()
+        _starts['server_version'] = _tell()
         self.server_version = (KaitaiStream.bytes_terminate(self._io.read_bytes(50), 0, False)).decode("UTF-8", "surrogateescape")
+        _starts['create_timestamp'] = _tell()
         self.create_timestamp = self._io.read_u4le()
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -15,20 +15,23 @@ class StopEvent(KaitaiStruct):
     .. seealso::
        Stop_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(StopEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -25,6 +25,7 @@ class StreamPacket(KaitaiStruct):
         event = 0
         end_of_stream = 254
         error = 255
+    _STRUCTURES = ('body',)
     body = None
 
     def __init__(self, has_semi_sync, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
@@ -39,23 +40,30 @@ class StreamPacket(KaitaiStruct):
         self.has_permuted_types = has_permuted_types
         self.table_map = table_map
         self.has_table_map = has_table_map
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['kind'] = _tell()
         self.kind = KaitaiStream.resolve_enum(StreamPacket.PacketKind, self._io.read_u1())
         if not  ((self.kind == StreamPacket.PacketKind.event) or (self.kind == StreamPacket.PacketKind.end_of_stream) or (self.kind == StreamPacket.PacketKind.error)) :
             raise kaitaistruct.ValidationNotAnyOfError(self.kind, self._io, u"/seq/0")
+        _starts['body'] = _tell()
         _on = self.kind
         if _on == StreamPacket.PacketKind.end_of_stream:
             pass
             self.body = StreamPacket.EndOfStream(self._io, self, self._root)
+            self.body._read()
         elif _on == StreamPacket.PacketKind.error:
             pass
             self.body = StreamPacket.Error(self._io, self, self._root)
+            self.body._read()
         elif _on == StreamPacket.PacketKind.event:
             pass
             self.body = StreamPacket.StreamedEvent(self._io, self, self._root)
-
+            self.body._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -77,6 +85,7 @@ class StreamPacket(KaitaiStruct):
         .. seealso::
            net_send_eof and net_send_ok - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc
         """
+        _STRUCTURES = ('affected_rows', 'last_insert_id',)
         affected_rows = None
         last_insert_id = None
         status_flags_of_long_form = None
@@ -88,34 +97,43 @@ class StreamPacket(KaitaiStruct):
             super(StreamPacket.EndOfStream, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self.is_long:
                 pass
+                _starts['affected_rows'] = _tell()
                 self.affected_rows = _modules.packed_integer.PackedInteger(self._io)
+                self.affected_rows._read()
 
             if self.is_long:
                 pass
+                _starts['last_insert_id'] = _tell()
                 self.last_insert_id = _modules.packed_integer.PackedInteger(self._io)
+                self.last_insert_id._read()
 
             if self.is_long:
                 pass
+                _starts['status_flags_of_long_form'] = _tell()
                 self.status_flags_of_long_form = self._io.read_u2le()
 
             if (not (self._io.is_eof())):
                 pass
+                _starts['warnings'] = _tell()
                 self.warnings = self._io.read_u2le()
 
             if  (((not (self.is_long))) and ((not (self._io.is_eof())))) :
                 pass
+                _starts['status_flags_of_short_form'] = _tell()
                 self.status_flags_of_short_form = self._io.read_u2le()
 
             if (not (self._io.is_eof())):
                 pass
+                _starts['info'] = _tell()
                 self.info = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -355,6 +373,7 @@ class StreamPacket(KaitaiStruct):
         .. seealso::
            net_send_error_packet - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc
         """
+        _STRUCTURES = ()
         sql_state_marker = None
         sql_state = None
 
@@ -362,20 +381,26 @@ class StreamPacket(KaitaiStruct):
             super(StreamPacket.Error, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['error_code'] = _tell()
             self.error_code = self._io.read_u2le()
             if self.has_sql_state:
                 pass
+                _starts['sql_state_marker'] = _tell()
                 self.sql_state_marker = self._io.read_u1()
 
             if self.has_sql_state:
                 pass
+                _starts['sql_state'] = _tell()
                 self.sql_state = (self._io.read_bytes(5)).decode("ASCII", "surrogateescape")
 
+            _starts['message'] = _tell()
             self.message = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -406,7 +431,9 @@ class StreamPacket(KaitaiStruct):
 
             _pos = self._io.pos()
             self._io.seek(3)
+            self._starts['_m_upcoming'] = _bounds = [self._io.pos()]
             self._m_upcoming = self._io.read_u1()
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
             return getattr(self, '_m_upcoming', None)
 
@@ -417,18 +444,23 @@ class StreamPacket(KaitaiStruct):
         .. seealso::
            ReplSemiSyncBase - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync.h
         """
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(StreamPacket.SemiSyncHeader, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['magic'] = _tell()
             self.magic = self._io.read_bytes(1)
             if not self.magic == b"\xEF":
                 raise kaitaistruct.ValidationNotEqualError(b"\xEF", self.magic, self._io, u"/types/semi_sync_header/seq/0")
+            _starts['flags'] = _tell()
             self.flags = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -444,6 +476,7 @@ class StreamPacket(KaitaiStruct):
 
 
     class StreamedEvent(KaitaiStruct):
+        _STRUCTURES = ('semi_sync', 'event',)
         semi_sync = None
         unknown_tail = None
 
@@ -451,19 +484,25 @@ class StreamPacket(KaitaiStruct):
             super(StreamPacket.StreamedEvent, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self._parent.has_semi_sync:
                 pass
+                _starts['semi_sync'] = _tell()
                 self.semi_sync = StreamPacket.SemiSyncHeader(self._io, self, self._root)
+                self.semi_sync._read()
 
+            _starts['event'] = _tell()
             self.event = _modules.binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.len_header, self._parent.len_post_header, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
+            self.event._read()
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

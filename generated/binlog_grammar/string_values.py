@@ -18,15 +18,18 @@ class StringValues(KaitaiStruct):
     .. seealso::
        log_event_print_value - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(StringValues, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         pass
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -37,6 +40,7 @@ class StringValues(KaitaiStruct):
         .. seealso::
            Source - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field_comp.cc
         """
+        _STRUCTURES = ()
         method = None
         len_original = None
 
@@ -44,22 +48,28 @@ class StringValues(KaitaiStruct):
             super(StringValues.CompressedContent, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if (not (self._io.is_eof())):
                 pass
+                _starts['method'] = _tell()
                 self.method = self._io.read_u1()
 
             if self.is_compressed:
                 pass
+                _starts['len_original'] = _bounds = [_tell()]
                 self.len_original = []
                 for i in range(self.len_len_original):
                     self.len_original.append(self._io.read_u1())
+                    _bounds.append(_tell())
 
 
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -96,8 +106,10 @@ class StringValues(KaitaiStruct):
                 pass
                 _pos = self._io.pos()
                 self._io.seek(1 + len(self.len_original))
+                self._starts['_m_inflated'] = _bounds = [self._io.pos()]
                 self._raw__m_inflated = self._io.read_bytes_full()
                 self._m_inflated = zlib.decompress(self._raw__m_inflated)
+                _bounds.append(self._io.pos())
                 self._io.seek(_pos)
 
             return getattr(self, '_m_inflated', None)
@@ -127,19 +139,26 @@ class StringValues(KaitaiStruct):
 
     class CompressedText(KaitaiStruct):
         """A column with MariaDB's attribute COMPRESSED."""
+        _STRUCTURES = ('len_content', 'content',)
         def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.CompressedText, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.len_length = len_length
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_content'] = _tell()
             self.len_content = _modules.length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            _starts['content'] = _tell()
             self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.CompressedContent(_io__raw_content, self, self._root)
-
+            self.content._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -148,20 +167,28 @@ class StringValues(KaitaiStruct):
 
 
     class DiffList(KaitaiStruct):
+        _STRUCTURES = ('diffs',)
         def __init__(self, _io, _parent=None, _root=None):
             super(StringValues.DiffList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['diffs'] = _bounds = [_tell()]
             self.diffs = []
             i = 0
             while not self._io.is_eof():
-                self.diffs.append(_modules.json_diff.JsonDiff(self._io))
+                _t_diffs = _modules.json_diff.JsonDiff(self._io)
+                try:
+                    _t_diffs._read()
+                finally:
+                    self.diffs.append(_t_diffs)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -173,19 +200,26 @@ class StringValues(KaitaiStruct):
 
     class Geometry(KaitaiStruct):
         """GEOMETRY and its subtypes."""
+        _STRUCTURES = ('len_content', 'content',)
         def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Geometry, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.len_length = len_length
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_content'] = _tell()
             self.len_content = _modules.length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            _starts['content'] = _tell()
             self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.GeometryContent(_io__raw_content, self, self._root)
-
+            self.content._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -194,21 +228,26 @@ class StringValues(KaitaiStruct):
 
 
     class GeometryContent(KaitaiStruct):
+        _STRUCTURES = ()
         srid = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(StringValues.GeometryContent, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self._io.size() >= 4:
                 pass
+                _starts['srid'] = _tell()
                 self.srid = self._io.read_u4le()
 
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -231,7 +270,10 @@ class StringValues(KaitaiStruct):
                 pass
                 _pos = self._io.pos()
                 self._io.seek(4)
+                self._starts['_m_shape'] = _bounds = [self._io.pos()]
                 self._m_shape = _modules.wkb.Wkb(0, self._io)
+                self._m_shape._read()
+                _bounds.append(self._io.pos())
                 self._io.seek(_pos)
 
             return getattr(self, '_m_shape', None)
@@ -239,6 +281,7 @@ class StringValues(KaitaiStruct):
 
     class Json(KaitaiStruct):
         """JSON of MySQL (MariaDB's is a LONGTEXT), or the hidden column of a multi-valued index."""
+        _STRUCTURES = ('len_document', 'document',)
         document = None
 
         def __init__(self, len_length, _io, _parent=None, _root=None):
@@ -246,17 +289,22 @@ class StringValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.len_length = len_length
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_document'] = _tell()
             self.len_document = _modules.length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_document._read()
             if self.len_document.value > 0:
                 pass
+                _starts['document'] = _tell()
                 self._raw_document = self._io.read_bytes(self.len_document.value)
                 _io__raw_document = KaitaiStream(BytesIO(self._raw_document))
                 self.document = _modules.json_binary.JsonBinary(_io__raw_document)
-
-
+                self.document._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -269,19 +317,26 @@ class StringValues(KaitaiStruct):
 
     class JsonDiffs(KaitaiStruct):
         """What an update changed in a JSON document, with `binlog_row_value_options=PARTIAL_JSON`."""
+        _STRUCTURES = ('len_content', 'content',)
         def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.JsonDiffs, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.len_length = len_length
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_content'] = _tell()
             self.len_content = _modules.length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            _starts['content'] = _tell()
             self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.DiffList(_io__raw_content, self, self._root)
-
+            self.content._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -291,17 +346,23 @@ class StringValues(KaitaiStruct):
 
     class Text(KaitaiStruct):
         """CHAR, VARCHAR, BINARY, VARBINARY, TEXT, BLOB."""
+        _STRUCTURES = ('len_data',)
         def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Text, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.len_length = len_length
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_data'] = _tell()
             self.len_data = _modules.length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_data._read()
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes(self.len_data.value)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -310,19 +371,26 @@ class StringValues(KaitaiStruct):
 
     class Vector(KaitaiStruct):
         """VECTOR of MySQL; MariaDB's is a VARBINARY to the log."""
+        _STRUCTURES = ('len_content', 'content',)
         def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Vector, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.len_length = len_length
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_content'] = _tell()
             self.len_content = _modules.length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            _starts['content'] = _tell()
             self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.VectorContent(_io__raw_content, self, self._root)
-
+            self.content._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -332,20 +400,24 @@ class StringValues(KaitaiStruct):
 
     class VectorContent(KaitaiStruct):
         """The numbers of a vector."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(StringValues.VectorContent, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['elements'] = _bounds = [_tell()]
             self.elements = []
             i = 0
             while not self._io.is_eof():
                 self.elements.append(self._io.read_f4le())
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

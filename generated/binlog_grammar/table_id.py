@@ -17,6 +17,7 @@ class TableId(KaitaiStruct):
     .. seealso::
        Table_id - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/table_id.h
     """
+    _STRUCTURES = ()
     high = None
 
     def __init__(self, len_post_header, _io, _parent=None, _root=None):
@@ -24,15 +25,18 @@ class TableId(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['low'] = _tell()
         self.low = self._io.read_u4le()
         if self.len_post_header != 6:
             pass
+            _starts['high'] = _tell()
             self.high = self._io.read_u2le()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -19,6 +19,7 @@ class TableMapEvent(KaitaiStruct):
     .. seealso::
        Table_map_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
+    _STRUCTURES = ('table_id', 'len_schema_name', 'len_table_name', 'num_columns', 'len_metadata', 'metadata', 'optional_metadata',)
     unknown_post_header = None
     len_metadata = None
     metadata = None
@@ -29,47 +30,75 @@ class TableMapEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['table_id'] = _tell()
         self.table_id = _modules.table_id.TableId(self.len_post_header, self._io)
+        self.table_id._read()
+        _starts['flags'] = _tell()
         self.flags = self._io.read_u2le()
         if self.len_post_header > 8:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
 
+        _starts['len_schema_name'] = _tell()
         self.len_schema_name = _modules.packed_integer.PackedInteger(self._io)
+        self.len_schema_name._read()
+        _starts['schema_name'] = _tell()
         self.schema_name = (self._io.read_bytes(self.len_schema_name.value)).decode("UTF-8", "surrogateescape")
+        _starts['schema_name_end'] = _tell()
         self.schema_name_end = self._io.read_u1()
+        _starts['len_table_name'] = _tell()
         self.len_table_name = _modules.packed_integer.PackedInteger(self._io)
+        self.len_table_name._read()
+        _starts['table_name'] = _tell()
         self.table_name = (self._io.read_bytes(self.len_table_name.value)).decode("UTF-8", "surrogateescape")
+        _starts['table_name_end'] = _tell()
         self.table_name_end = self._io.read_u1()
+        _starts['num_columns'] = _tell()
         self.num_columns = _modules.packed_integer.PackedInteger(self._io)
+        self.num_columns._read()
+        _starts['column_types'] = _bounds = [_tell()]
         self.column_types = []
         for i in range(self.num_columns.value):
             self.column_types.append(KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1()))
+            _bounds.append(_tell())
 
         if self.has_metadata:
             pass
+            _starts['len_metadata'] = _tell()
             self.len_metadata = _modules.packed_integer.PackedInteger(self._io)
+            self.len_metadata._read()
 
         if self.has_metadata:
             pass
+            _starts['metadata'] = _tell()
             self._raw_metadata = self._io.read_bytes(self.len_metadata.value)
             _io__raw_metadata = KaitaiStream(BytesIO(self._raw_metadata))
             self.metadata = TableMapEvent.MetadataBlock(_io__raw_metadata, self, self._root)
+            self.metadata._read()
 
         if self.has_metadata:
             pass
+            _starts['null_bits'] = _tell()
             self.null_bits = self._io.read_bytes((self.num_columns.value + 7) // 8)
 
+        _starts['optional_metadata'] = _bounds = [_tell()]
         self.optional_metadata = []
         i = 0
         while not self._io.is_eof():
-            self.optional_metadata.append(_modules.table_map_metadata.TableMapMetadata(i, (-1 if i == 0 else self.optional_metadata[i - 1].signedness_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_name_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_visibility_index), self._io))
+            _t_optional_metadata = _modules.table_map_metadata.TableMapMetadata(i, (-1 if i == 0 else self.optional_metadata[i - 1].signedness_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_name_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_visibility_index), self._io)
+            try:
+                _t_optional_metadata._read()
+            finally:
+                self.optional_metadata.append(_t_optional_metadata)
+            _bounds.append(_tell())
             i += 1
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -108,6 +137,7 @@ class TableMapEvent(KaitaiStruct):
 
 
     class Column(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, index, numeric_ordinal, json_ordinal, are_previous_known, _io, _parent=None, _root=None):
             super(TableMapEvent.Column, self).__init__(_io)
             self._parent = _parent
@@ -116,11 +146,13 @@ class TableMapEvent(KaitaiStruct):
             self.numeric_ordinal = numeric_ordinal
             self.json_ordinal = json_ordinal
             self.are_previous_known = are_previous_known
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             pass
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -281,24 +313,33 @@ class TableMapEvent(KaitaiStruct):
 
 
     class MetadataBlock(KaitaiStruct):
+        _STRUCTURES = ('columns',)
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapEvent.MetadataBlock, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['columns'] = _bounds = [_tell()]
             self.columns = []
             for i in range(self._parent.num_columns.value):
-                self.columns.append(_modules.column_metadata.ColumnMetadata(self._parent.column_types[i], self._io))
+                _t_columns = _modules.column_metadata.ColumnMetadata(self._parent.column_types[i], self._io)
+                try:
+                    _t_columns._read()
+                finally:
+                    self.columns.append(_t_columns)
+                _bounds.append(_tell())
 
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -343,10 +384,17 @@ class TableMapEvent(KaitaiStruct):
 
         if self.has_metadata:
             pass
+            self._starts['_m_columns'] = _bounds = [self._io.pos()]
             self._m_columns = []
             for i in range(self.num_columns.value):
-                self._m_columns.append(TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (0 if i == 0 else self.columns[i - 1].next_json_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root))
+                _t__m_columns = TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (0 if i == 0 else self.columns[i - 1].next_json_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root)
+                try:
+                    _t__m_columns._read()
+                finally:
+                    self._m_columns.append(_t__m_columns)
+                _bounds.append(self._io.pos())
 
+            _bounds.append(self._io.pos())
 
         return getattr(self, '_m_columns', None)
 

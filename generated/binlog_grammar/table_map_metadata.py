@@ -34,6 +34,7 @@ class TableMapMetadata(KaitaiStruct):
         enum_and_set_column_charset = 11
         column_visibility = 12
         vector_dimensionality = 13
+    _STRUCTURES = ('len_value', 'value',)
     def __init__(self, index, previous_signedness_index, previous_column_name_index, previous_column_visibility_index, _io, _parent=None, _root=None):
         super(TableMapMetadata, self).__init__(_io)
         self._parent = _parent
@@ -42,83 +43,103 @@ class TableMapMetadata(KaitaiStruct):
         self.previous_signedness_index = previous_signedness_index
         self.previous_column_name_index = previous_column_name_index
         self.previous_column_visibility_index = previous_column_visibility_index
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['type'] = _tell()
         self.type = KaitaiStream.resolve_enum(TableMapMetadata.FieldType, self._io.read_u1())
+        _starts['len_value'] = _tell()
         self.len_value = _modules.packed_integer.PackedInteger(self._io)
+        self.len_value._read()
+        _starts['value'] = _tell()
         _on = self.type
         if _on == TableMapMetadata.FieldType.column_charset:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.column_name:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NameList(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.column_visibility:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.Bitmap(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.default_charset:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.DefaultCollation(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.enum_and_set_column_charset:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.enum_and_set_default_charset:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.DefaultCollation(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.enum_str_value:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.MemberLists(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.geometry_type:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.primary_key_with_prefix:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.PrefixedKey(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.set_str_value:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.MemberLists(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.signedness:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.Bitmap(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.simple_primary_key:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
+            self.value._read()
         elif _on == TableMapMetadata.FieldType.vector_dimensionality:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
+            self.value._read()
         else:
             pass
             self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.UnknownField(_io__raw_value, self, self._root)
-
+            self.value._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -169,20 +190,24 @@ class TableMapMetadata(KaitaiStruct):
 
     class Bitmap(KaitaiStruct):
         """A bit for each column that the field is about; the first is the highest bit of the first byte."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.Bitmap, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['bits'] = _bounds = [_tell()]
             self.bits = []
             i = 0
             while not self._io.is_eof():
                 self.bits.append(self._io.read_u1())
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -193,21 +218,31 @@ class TableMapMetadata(KaitaiStruct):
 
     class DefaultCollation(KaitaiStruct):
         """The collation of most columns, and the exceptions."""
+        _STRUCTURES = ('collation', 'exceptions',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.DefaultCollation, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['collation'] = _tell()
             self.collation = _modules.packed_integer.PackedInteger(self._io)
+            self.collation._read()
+            _starts['exceptions'] = _bounds = [_tell()]
             self.exceptions = []
             i = 0
             while not self._io.is_eof():
-                self.exceptions.append(TableMapMetadata.Exception(self._io, self, self._root))
+                _t_exceptions = TableMapMetadata.Exception(self._io, self, self._root)
+                try:
+                    _t_exceptions._read()
+                finally:
+                    self.exceptions.append(_t_exceptions)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -219,16 +254,23 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class Exception(KaitaiStruct):
+        _STRUCTURES = ('column', 'collation',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.Exception, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['column'] = _tell()
             self.column = _modules.packed_integer.PackedInteger(self._io)
+            self.column._read()
+            _starts['collation'] = _tell()
             self.collation = _modules.packed_integer.PackedInteger(self._io)
-
+            self.collation._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -237,16 +279,23 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class KeyPart(KaitaiStruct):
+        _STRUCTURES = ('column', 'len_prefix',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.KeyPart, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['column'] = _tell()
             self.column = _modules.packed_integer.PackedInteger(self._io)
+            self.column._read()
+            _starts['len_prefix'] = _tell()
             self.len_prefix = _modules.packed_integer.PackedInteger(self._io)
-
+            self.len_prefix._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -255,16 +304,22 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class Member(KaitaiStruct):
+        _STRUCTURES = ('len_value',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.Member, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_value'] = _tell()
             self.len_value = _modules.packed_integer.PackedInteger(self._io)
+            self.len_value._read()
+            _starts['value'] = _tell()
             self.value = self._io.read_bytes(self.len_value.value)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -272,19 +327,29 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class MemberList(KaitaiStruct):
+        _STRUCTURES = ('num_members', 'members',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.MemberList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_members'] = _tell()
             self.num_members = _modules.packed_integer.PackedInteger(self._io)
+            self.num_members._read()
+            _starts['members'] = _bounds = [_tell()]
             self.members = []
             for i in range(self.num_members.value):
-                self.members.append(TableMapMetadata.Member(self._io, self, self._root))
-
-
+                _t_members = TableMapMetadata.Member(self._io, self, self._root)
+                try:
+                    _t_members._read()
+                finally:
+                    self.members.append(_t_members)
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -296,20 +361,28 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class MemberLists(KaitaiStruct):
+        _STRUCTURES = ('columns',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.MemberLists, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['columns'] = _bounds = [_tell()]
             self.columns = []
             i = 0
             while not self._io.is_eof():
-                self.columns.append(TableMapMetadata.MemberList(self._io, self, self._root))
+                _t_columns = TableMapMetadata.MemberList(self._io, self, self._root)
+                try:
+                    _t_columns._read()
+                finally:
+                    self.columns.append(_t_columns)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -320,16 +393,22 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class Name(KaitaiStruct):
+        _STRUCTURES = ('len_text',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.Name, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_text'] = _tell()
             self.len_text = _modules.packed_integer.PackedInteger(self._io)
+            self.len_text._read()
+            _starts['text'] = _tell()
             self.text = (self._io.read_bytes(self.len_text.value)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -337,20 +416,28 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class NameList(KaitaiStruct):
+        _STRUCTURES = ('names',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.NameList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['names'] = _bounds = [_tell()]
             self.names = []
             i = 0
             while not self._io.is_eof():
-                self.names.append(TableMapMetadata.Name(self._io, self, self._root))
+                _t_names = TableMapMetadata.Name(self._io, self, self._root)
+                try:
+                    _t_names._read()
+                finally:
+                    self.names.append(_t_names)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -364,20 +451,28 @@ class TableMapMetadata(KaitaiStruct):
         """A number for each column that the field is about: a collation, a type of geometry, a number of
         dimensions; or the indexes of the columns of a primary key.
         """
+        _STRUCTURES = ('numbers',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.NumberList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['numbers'] = _bounds = [_tell()]
             self.numbers = []
             i = 0
             while not self._io.is_eof():
-                self.numbers.append(_modules.packed_integer.PackedInteger(self._io))
+                _t_numbers = _modules.packed_integer.PackedInteger(self._io)
+                try:
+                    _t_numbers._read()
+                finally:
+                    self.numbers.append(_t_numbers)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -388,20 +483,28 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class PrefixedKey(KaitaiStruct):
+        _STRUCTURES = ('parts',)
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.PrefixedKey, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['parts'] = _bounds = [_tell()]
             self.parts = []
             i = 0
             while not self._io.is_eof():
-                self.parts.append(TableMapMetadata.KeyPart(self._io, self, self._root))
+                _t_parts = TableMapMetadata.KeyPart(self._io, self, self._root)
+                try:
+                    _t_parts._read()
+                finally:
+                    self.parts.append(_t_parts)
+                _bounds.append(_tell())
                 i += 1
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -413,15 +516,19 @@ class TableMapMetadata(KaitaiStruct):
 
     class UnknownField(KaitaiStruct):
         """A field of a kind that this grammar does not know."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.UnknownField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

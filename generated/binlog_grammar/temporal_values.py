@@ -24,31 +24,40 @@ class TemporalValues(KaitaiStruct):
     .. seealso::
        Field_time_hires - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field.cc
     """
+    _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(TemporalValues, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
         pass
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
 
     class Date(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(TemporalValues.Date, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['day'] = _tell()
             self.day = self._io.read_bits_int_le(5)
+            _starts['month'] = _tell()
             self.month = self._io.read_bits_int_le(4)
+            _starts['year'] = _tell()
             self.year = self._io.read_bits_int_le(15)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -56,6 +65,7 @@ class TemporalValues(KaitaiStruct):
 
     class Datetime(KaitaiStruct):
         """DATETIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        _STRUCTURES = ()
         number = None
         packed = None
 
@@ -64,18 +74,21 @@ class TemporalValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.fractional_digits = fractional_digits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self.fractional_digits == 0:
                 pass
+                _starts['number'] = _tell()
                 self.number = self._io.read_u8le()
 
             if self.fractional_digits > 0:
                 pass
+                _starts['packed'] = _tell()
                 self.packed = self._io.read_bytes((6 if self.fractional_digits < 3 else (7 if self.fractional_digits < 6 else 8)))
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -155,22 +168,33 @@ class TemporalValues(KaitaiStruct):
 
     class Datetime2(KaitaiStruct):
         """DATETIME."""
+        _STRUCTURES = ('fraction',)
         def __init__(self, fractional_digits, _io, _parent=None, _root=None):
             super(TemporalValues.Datetime2, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.fractional_digits = fractional_digits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['is_positive'] = _tell()
             self.is_positive = self._io.read_bits_int_be(1) != 0
+            _starts['year_month'] = _tell()
             self.year_month = self._io.read_bits_int_be(17)
+            _starts['day'] = _tell()
             self.day = self._io.read_bits_int_be(5)
+            _starts['hour'] = _tell()
             self.hour = self._io.read_bits_int_be(5)
+            _starts['minute'] = _tell()
             self.minute = self._io.read_bits_int_be(6)
+            _starts['second'] = _tell()
             self.second = self._io.read_bits_int_be(6)
+            _starts['fraction'] = _tell()
             self.fraction = TemporalValues.Fraction(self.fractional_digits, self._io, self, self._root)
-
+            self.fraction._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -205,6 +229,7 @@ class TemporalValues(KaitaiStruct):
 
     class Fraction(KaitaiStruct):
         """Fraction of a second, to an even number of digits."""
+        _STRUCTURES = ()
         hundredths = None
         ten_thousandths = None
         millionths = None
@@ -214,22 +239,26 @@ class TemporalValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.fractional_digits = fractional_digits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if  ((self.fractional_digits == 1) or (self.fractional_digits == 2)) :
                 pass
+                _starts['hundredths'] = _tell()
                 self.hundredths = self._io.read_u1()
 
             if  ((self.fractional_digits == 3) or (self.fractional_digits == 4)) :
                 pass
+                _starts['ten_thousandths'] = _tell()
                 self.ten_thousandths = self._io.read_u2be()
 
             if self.fractional_digits > 4:
                 pass
+                _starts['millionths'] = _tell()
                 self.millionths = self._io.read_bits_int_be(24)
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -281,6 +310,7 @@ class TemporalValues(KaitaiStruct):
 
     class Time(KaitaiStruct):
         """TIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        _STRUCTURES = ()
         number = None
         packed = None
 
@@ -289,18 +319,21 @@ class TemporalValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.fractional_digits = fractional_digits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self.fractional_digits == 0:
                 pass
+                _starts['number'] = _tell()
                 self.number = self._io.read_bits_int_le(24)
 
             if self.fractional_digits > 0:
                 pass
+                _starts['packed'] = _tell()
                 self.packed = self._io.read_bytes((4 if self.fractional_digits < 3 else (5 if self.fractional_digits < 6 else 6)))
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -372,17 +405,23 @@ class TemporalValues(KaitaiStruct):
         """TIME. The bytes with the fraction are one number, to which half its range is added to make it
         positive, so that the parts of a negative time are found by taking it away again.
         """
+        _STRUCTURES = ('fraction',)
         def __init__(self, fractional_digits, _io, _parent=None, _root=None):
             super(TemporalValues.Time2, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.fractional_digits = fractional_digits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['packed'] = _tell()
             self.packed = self._io.read_bits_int_be(24)
+            _starts['fraction'] = _tell()
             self.fraction = TemporalValues.Fraction(self.fractional_digits, self._io, self, self._root)
-
+            self.fraction._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -450,6 +489,7 @@ class TemporalValues(KaitaiStruct):
 
     class Timestamp(KaitaiStruct):
         """TIMESTAMP as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        _STRUCTURES = ()
         seconds_le = None
         seconds_be = None
         packed_fraction = None
@@ -459,22 +499,26 @@ class TemporalValues(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.fractional_digits = fractional_digits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if self.fractional_digits == 0:
                 pass
+                _starts['seconds_le'] = _tell()
                 self.seconds_le = self._io.read_u4le()
 
             if self.fractional_digits > 0:
                 pass
+                _starts['seconds_be'] = _tell()
                 self.seconds_be = self._io.read_u4be()
 
             if self.fractional_digits > 0:
                 pass
+                _starts['packed_fraction'] = _tell()
                 self.packed_fraction = self._io.read_bytes((self.fractional_digits + 1) // 2)
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -500,17 +544,23 @@ class TemporalValues(KaitaiStruct):
 
     class Timestamp2(KaitaiStruct):
         """TIMESTAMP."""
+        _STRUCTURES = ('fraction',)
         def __init__(self, fractional_digits, _io, _parent=None, _root=None):
             super(TemporalValues.Timestamp2, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.fractional_digits = fractional_digits
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['seconds'] = _tell()
             self.seconds = self._io.read_u4be()
+            _starts['fraction'] = _tell()
             self.fraction = TemporalValues.Fraction(self.fractional_digits, self._io, self, self._root)
-
+            self.fraction._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -526,15 +576,19 @@ class TemporalValues(KaitaiStruct):
 
 
     class Year(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(TemporalValues.Year, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['years'] = _tell()
             self.years = self._io.read_u1()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

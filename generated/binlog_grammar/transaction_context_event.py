@@ -19,6 +19,7 @@ class TransactionContextEvent(KaitaiStruct):
     .. seealso::
        Transaction_context_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ('snapshot_version', 'write_set', 'read_set',)
     unknown_post_header = None
     unknown_tail = None
 
@@ -27,36 +28,60 @@ class TransactionContextEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['len_server_uuid'] = _tell()
         self.len_server_uuid = self._io.read_u1()
+        _starts['thread_id'] = _tell()
         self.thread_id = self._io.read_u4le()
+        _starts['gtid_specified'] = _tell()
         self.gtid_specified = self._io.read_u1()
+        _starts['len_snapshot_version'] = _tell()
         self.len_snapshot_version = self._io.read_u4le()
+        _starts['num_write_set'] = _tell()
         self.num_write_set = self._io.read_u4le()
+        _starts['num_read_set'] = _tell()
         self.num_read_set = self._io.read_u4le()
         if self.len_post_header > 18:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 18)
 
+        _starts['server_uuid'] = _tell()
         self.server_uuid = (self._io.read_bytes(self.len_server_uuid)).decode("UTF-8", "surrogateescape")
+        _starts['snapshot_version'] = _tell()
         self._raw_snapshot_version = self._io.read_bytes(self.len_snapshot_version)
         _io__raw_snapshot_version = KaitaiStream(BytesIO(self._raw_snapshot_version))
         self.snapshot_version = TransactionContextEvent.Snapshot(_io__raw_snapshot_version, self, self._root)
+        self.snapshot_version._read()
+        _starts['write_set'] = _bounds = [_tell()]
         self.write_set = []
         for i in range(self.num_write_set):
-            self.write_set.append(TransactionContextEvent.Item(self._io, self, self._root))
+            _t_write_set = TransactionContextEvent.Item(self._io, self, self._root)
+            try:
+                _t_write_set._read()
+            finally:
+                self.write_set.append(_t_write_set)
+            _bounds.append(_tell())
 
+        _starts['read_set'] = _bounds = [_tell()]
         self.read_set = []
         for i in range(self.num_read_set):
-            self.read_set.append(TransactionContextEvent.Item(self._io, self, self._root))
+            _t_read_set = TransactionContextEvent.Item(self._io, self, self._root)
+            try:
+                _t_read_set._read()
+            finally:
+                self.read_set.append(_t_read_set)
+            _bounds.append(_tell())
 
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -77,22 +102,28 @@ class TransactionContextEvent(KaitaiStruct):
 
 
     class Item(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(TransactionContextEvent.Item, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_hash'] = _tell()
             self.len_hash = self._io.read_u2le()
+            _starts['hash'] = _tell()
             self.hash = self._io.read_bytes(self.len_hash)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class Snapshot(KaitaiStruct):
+        _STRUCTURES = ('gtids',)
         gtids = None
         unknown_tail = None
 
@@ -100,18 +131,22 @@ class TransactionContextEvent(KaitaiStruct):
             super(TransactionContextEvent.Snapshot, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
             if (not (self._io.is_eof())):
                 pass
+                _starts['gtids'] = _tell()
                 self.gtids = _modules.gtid_set.GtidSet(self._io)
+                self.gtids._read()
 
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

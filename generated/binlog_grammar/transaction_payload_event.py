@@ -32,23 +32,33 @@ class TransactionPayloadEvent(KaitaiStruct):
         len_payload = 1
         compression_type = 2
         len_uncompressed = 3
+    _STRUCTURES = ('fields',)
     def __init__(self, _io, _parent=None, _root=None):
         super(TransactionPayloadEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['fields'] = _bounds = [_tell()]
         self.fields = []
         i = 0
         while True:
-            _ = TransactionPayloadEvent.Field((0 if i == 0 else self.fields[i - 1].len_payload), (255 if i == 0 else self.fields[i - 1].compression_type_number), (0 if i == 0 else self.fields[i - 1].len_uncompressed), self._io, self, self._root)
-            self.fields.append(_)
+            _t_fields = TransactionPayloadEvent.Field((0 if i == 0 else self.fields[i - 1].len_payload), (255 if i == 0 else self.fields[i - 1].compression_type_number), (0 if i == 0 else self.fields[i - 1].len_uncompressed), self._io, self, self._root)
+            try:
+                _t_fields._read()
+            finally:
+                _ = _t_fields
+                self.fields.append(_)
+            _bounds.append(_tell())
             if _.is_end:
                 break
             i += 1
+        _starts['payload'] = _tell()
         self.payload = self._io.read_bytes_full()
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -58,6 +68,7 @@ class TransactionPayloadEvent(KaitaiStruct):
 
 
     class Field(KaitaiStruct):
+        _STRUCTURES = ('kind', 'len_value', 'value',)
         len_value = None
         value = None
 
@@ -68,39 +79,49 @@ class TransactionPayloadEvent(KaitaiStruct):
             self.previous_len_payload = previous_len_payload
             self.previous_compression_type = previous_compression_type
             self.previous_len_uncompressed = previous_len_uncompressed
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['kind'] = _tell()
             self.kind = _modules.packed_integer.PackedInteger(self._io)
+            self.kind._read()
             if (not (self.is_end)):
                 pass
+                _starts['len_value'] = _tell()
                 self.len_value = _modules.packed_integer.PackedInteger(self._io)
+                self.len_value._read()
 
             if (not (self.is_end)):
                 pass
+                _starts['value'] = _tell()
                 _on = self.fact
                 if _on == TransactionPayloadEvent.PayloadFact.compression_type:
                     pass
                     self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
+                    self.value._read()
                 elif _on == TransactionPayloadEvent.PayloadFact.len_payload:
                     pass
                     self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
+                    self.value._read()
                 elif _on == TransactionPayloadEvent.PayloadFact.len_uncompressed:
                     pass
                     self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
+                    self.value._read()
                 else:
                     pass
                     self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.UnknownValue(_io__raw_value, self, self._root)
-
-
+                    self.value._read()
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -169,21 +190,26 @@ class TransactionPayloadEvent(KaitaiStruct):
 
 
     class NumberValue(KaitaiStruct):
+        _STRUCTURES = ('number',)
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(TransactionPayloadEvent.NumberValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['number'] = _tell()
             self.number = _modules.packed_integer.PackedInteger(self._io)
+            self.number._read()
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -194,15 +220,19 @@ class TransactionPayloadEvent(KaitaiStruct):
 
 
     class UnknownValue(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(TransactionPayloadEvent.UnknownValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

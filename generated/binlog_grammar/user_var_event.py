@@ -28,6 +28,7 @@ class UserVarEvent(KaitaiStruct):
         int = 2
         row = 3
         decimal = 4
+    _STRUCTURES = ('value', 'attributes',)
     value_type = None
     collation_id = None
     len_value = None
@@ -37,60 +38,79 @@ class UserVarEvent(KaitaiStruct):
         super(UserVarEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['len_name'] = _tell()
         self.len_name = self._io.read_u4le()
+        _starts['name'] = _tell()
         self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
+        _starts['is_null'] = _tell()
         self.is_null = self._io.read_u1()
         if self.is_null == 0:
             pass
+            _starts['value_type'] = _tell()
             self.value_type = KaitaiStream.resolve_enum(UserVarEvent.ResultType, self._io.read_u1())
 
         if self.is_null == 0:
             pass
+            _starts['collation_id'] = _tell()
             self.collation_id = self._io.read_u4le()
 
         if self.is_null == 0:
             pass
+            _starts['len_value'] = _tell()
             self.len_value = self._io.read_u4le()
 
         if self.is_null == 0:
             pass
+            _starts['value'] = _tell()
             _on = self.value_type
             if _on == UserVarEvent.ResultType.decimal:
                 pass
                 self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.DecimalValue(_io__raw_value, self, self._root)
+                self.value._read()
             elif _on == UserVarEvent.ResultType.int:
                 pass
                 self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.IntValue(_io__raw_value, self, self._root)
+                self.value._read()
             elif _on == UserVarEvent.ResultType.real:
                 pass
                 self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.RealValue(_io__raw_value, self, self._root)
+                self.value._read()
             elif _on == UserVarEvent.ResultType.string:
                 pass
                 self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.StringValue(_io__raw_value, self, self._root)
+                self.value._read()
             else:
                 pass
                 self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.UnknownValue(_io__raw_value, self, self._root)
+                self.value._read()
 
+        _starts['attributes'] = _bounds = [_tell()]
         self.attributes = []
         i = 0
         while not self._io.is_eof():
-            self.attributes.append(UserVarEvent.Attribute(self._io, self, self._root))
+            _t_attributes = UserVarEvent.Attribute(self._io, self, self._root)
+            try:
+                _t_attributes._read()
+            finally:
+                self.attributes.append(_t_attributes)
+            _bounds.append(_tell())
             i += 1
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -129,6 +149,7 @@ class UserVarEvent(KaitaiStruct):
 
     class Attribute(KaitaiStruct):
         """MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB made it a list."""
+        _STRUCTURES = ('data_type_name',)
         data_type_name = None
         unknown = None
 
@@ -136,19 +157,24 @@ class UserVarEvent(KaitaiStruct):
             super(UserVarEvent.Attribute, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['kind'] = _tell()
             self.kind = KaitaiStream.resolve_enum(UserVarEvent.AttributeKind, self._io.read_u1())
             if self.kind == UserVarEvent.AttributeKind.data_type_name:
                 pass
+                _starts['data_type_name'] = _tell()
                 self.data_type_name = UserVarEvent.DataTypeName(self._io, self, self._root)
+                self.data_type_name._read()
 
             if  ((self.kind != UserVarEvent.AttributeKind.signed) and (self.kind != UserVarEvent.AttributeKind.unsigned) and (self.kind != UserVarEvent.AttributeKind.data_type_name)) :
                 pass
+                _starts['unknown'] = _tell()
                 self.unknown = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -163,54 +189,69 @@ class UserVarEvent(KaitaiStruct):
 
     class DataTypeName(KaitaiStruct):
         """MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(UserVarEvent.DataTypeName, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_name'] = _tell()
             self.len_name = self._io.read_u1()
+            _starts['name'] = _tell()
             self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class DecimalValue(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(UserVarEvent.DecimalValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['precision'] = _tell()
             self.precision = self._io.read_u1()
+            _starts['scale'] = _tell()
             self.scale = self._io.read_u1()
+            _starts['digits'] = _tell()
             self.digits = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class IntValue(KaitaiStruct):
+        _STRUCTURES = ()
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(UserVarEvent.IntValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['number'] = _tell()
             self.number = self._io.read_s8le()
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -230,27 +271,33 @@ class UserVarEvent(KaitaiStruct):
 
             _pos = self._io.pos()
             self._io.seek(0)
+            self._starts['_m_unsigned_number'] = _bounds = [self._io.pos()]
             self._m_unsigned_number = self._io.read_u8le()
+            _bounds.append(self._io.pos())
             self._io.seek(_pos)
             return getattr(self, '_m_unsigned_number', None)
 
 
     class RealValue(KaitaiStruct):
+        _STRUCTURES = ()
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(UserVarEvent.RealValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['number'] = _tell()
             self.number = self._io.read_f8le()
             if (not (self._io.is_eof())):
                 pass
+                _starts['unknown_tail'] = _tell()
                 self.unknown_tail = self._io.read_bytes_full()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -260,15 +307,19 @@ class UserVarEvent(KaitaiStruct):
 
 
     class StringValue(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(UserVarEvent.StringValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -284,15 +335,19 @@ class UserVarEvent(KaitaiStruct):
 
 
     class UnknownValue(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(UserVarEvent.UnknownValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['data'] = _tell()
             self.data = self._io.read_bytes_full()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -20,6 +20,7 @@ class VarlenInteger(KaitaiStruct):
     .. seealso::
        Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/serialization/variable_length_integers.h
     """
+    _STRUCTURES = ()
     next_1 = None
     next_2 = None
     next_3 = None
@@ -33,43 +34,53 @@ class VarlenInteger(KaitaiStruct):
         super(VarlenInteger, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['first'] = _tell()
         self.first = self._io.read_u1()
         if self.num_more == 1:
             pass
+            _starts['next_1'] = _tell()
             self.next_1 = self._io.read_u1()
 
         if self.num_more == 2:
             pass
+            _starts['next_2'] = _tell()
             self.next_2 = self._io.read_u2le()
 
         if self.num_more == 3:
             pass
+            _starts['next_3'] = _tell()
             self.next_3 = self._io.read_bits_int_le(24)
 
         if self.num_more >= 4:
             pass
+            _starts['next_4'] = _tell()
             self.next_4 = self._io.read_u4le()
 
         if self.num_more == 5:
             pass
+            _starts['last_1'] = _tell()
             self.last_1 = self._io.read_u1()
 
         if self.num_more == 6:
             pass
+            _starts['last_2'] = _tell()
             self.last_2 = self._io.read_u2le()
 
         if self.num_more == 7:
             pass
+            _starts['last_3'] = _tell()
             self.last_3 = self._io.read_bits_int_le(24)
 
         if self.num_more == 8:
             pass
+            _starts['last_4'] = _tell()
             self.last_4 = self._io.read_u4le()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -16,6 +16,7 @@ class ViewChangeEvent(KaitaiStruct):
     .. seealso::
        View_change_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ('certification_info',)
     unknown_post_header = None
     unknown_tail = None
 
@@ -24,25 +25,37 @@ class ViewChangeEvent(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['view_id'] = _tell()
         self.view_id = (KaitaiStream.bytes_terminate(self._io.read_bytes(40), 0, False)).decode("UTF-8", "surrogateescape")
+        _starts['sequence_number'] = _tell()
         self.sequence_number = self._io.read_u8le()
+        _starts['num_certification_info'] = _tell()
         self.num_certification_info = self._io.read_u4le()
         if self.len_post_header > 52:
             pass
+            _starts['unknown_post_header'] = _tell()
             self.unknown_post_header = self._io.read_bytes(self.len_post_header - 52)
 
+        _starts['certification_info'] = _bounds = [_tell()]
         self.certification_info = []
         for i in range(self.num_certification_info):
-            self.certification_info.append(ViewChangeEvent.Entry(self._io, self, self._root))
+            _t_certification_info = ViewChangeEvent.Entry(self._io, self, self._root)
+            try:
+                _t_certification_info._read()
+            finally:
+                self.certification_info.append(_t_certification_info)
+            _bounds.append(_tell())
 
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -58,18 +71,25 @@ class ViewChangeEvent(KaitaiStruct):
 
 
     class Entry(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(ViewChangeEvent.Entry, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_key'] = _tell()
             self.len_key = self._io.read_u2le()
+            _starts['key'] = _tell()
             self.key = self._io.read_bytes(self.len_key)
+            _starts['len_value'] = _tell()
             self.len_value = self._io.read_u4le()
+            _starts['value'] = _tell()
             self.value = self._io.read_bytes(self.len_value)
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

@@ -26,6 +26,7 @@ class Wkb(KaitaiStruct):
         multi_line_string = 5
         multi_polygon = 6
         geometry_collection = 7
+    _STRUCTURES = ('content',)
     content = None
 
     def __init__(self, depth, _io, _parent=None, _root=None):
@@ -33,36 +34,48 @@ class Wkb(KaitaiStruct):
         self._parent = _parent
         self._root = _root or self
         self.depth = depth
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['byte_order'] = _tell()
         self.byte_order = self._io.read_u1()
         if not self.byte_order == 1:
             raise kaitaistruct.ValidationNotEqualError(1, self.byte_order, self._io, u"/seq/0")
+        _starts['type'] = _tell()
         self.type = KaitaiStream.resolve_enum(Wkb.ShapeType, self._io.read_u4le())
+        _starts['content'] = _tell()
         _on = self.type
         if _on == Wkb.ShapeType.geometry_collection:
             pass
             self.content = Wkb.ShapeList(self._io, self, self._root)
+            self.content._read()
         elif _on == Wkb.ShapeType.line_string:
             pass
             self.content = Wkb.PointList(self._io, self, self._root)
+            self.content._read()
         elif _on == Wkb.ShapeType.multi_line_string:
             pass
             self.content = Wkb.ShapeList(self._io, self, self._root)
+            self.content._read()
         elif _on == Wkb.ShapeType.multi_point:
             pass
             self.content = Wkb.ShapeList(self._io, self, self._root)
+            self.content._read()
         elif _on == Wkb.ShapeType.multi_polygon:
             pass
             self.content = Wkb.ShapeList(self._io, self, self._root)
+            self.content._read()
         elif _on == Wkb.ShapeType.point:
             pass
             self.content = Wkb.Point(self._io, self, self._root)
+            self.content._read()
         elif _on == Wkb.ShapeType.polygon:
             pass
             self.content = Wkb.Polygon(self._io, self, self._root)
-
+            self.content._read()
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -90,35 +103,49 @@ class Wkb(KaitaiStruct):
             self.content._fetch_instances()
 
     class Point(KaitaiStruct):
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(Wkb.Point, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['x'] = _tell()
             self.x = self._io.read_f8le()
+            _starts['y'] = _tell()
             self.y = self._io.read_f8le()
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
 
 
     class PointList(KaitaiStruct):
+        _STRUCTURES = ('points',)
         def __init__(self, _io, _parent=None, _root=None):
             super(Wkb.PointList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_points'] = _tell()
             self.num_points = self._io.read_u4le()
+            _starts['points'] = _bounds = [_tell()]
             self.points = []
             for i in range(self.num_points):
-                self.points.append(Wkb.Point(self._io, self, self._root))
-
-
+                _t_points = Wkb.Point(self._io, self, self._root)
+                try:
+                    _t_points._read()
+                finally:
+                    self.points.append(_t_points)
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -129,19 +156,28 @@ class Wkb(KaitaiStruct):
 
 
     class Polygon(KaitaiStruct):
+        _STRUCTURES = ('rings',)
         def __init__(self, _io, _parent=None, _root=None):
             super(Wkb.Polygon, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_rings'] = _tell()
             self.num_rings = self._io.read_u4le()
+            _starts['rings'] = _bounds = [_tell()]
             self.rings = []
             for i in range(self.num_rings):
-                self.rings.append(Wkb.PointList(self._io, self, self._root))
-
-
+                _t_rings = Wkb.PointList(self._io, self, self._root)
+                try:
+                    _t_rings._read()
+                finally:
+                    self.rings.append(_t_rings)
+                _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -152,24 +188,32 @@ class Wkb(KaitaiStruct):
 
 
     class ShapeList(KaitaiStruct):
+        _STRUCTURES = ('shapes',)
         shapes = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(Wkb.ShapeList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_shapes'] = _tell()
             self.num_shapes = self._io.read_u4le()
             if self._parent.depth < 64:
                 pass
+                _starts['shapes'] = _bounds = [_tell()]
                 self.shapes = []
                 for i in range(self.num_shapes):
-                    self.shapes.append(Wkb(self._parent.depth + 1, self._io, self, self._root))
-
-
-
+                    _t_shapes = Wkb(self._parent.depth + 1, self._io, self, self._root)
+                    try:
+                        _t_shapes._read()
+                    finally:
+                        self.shapes.append(_t_shapes)
+                    _bounds.append(_tell())
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass

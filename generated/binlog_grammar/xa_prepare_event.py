@@ -16,26 +16,35 @@ class XaPrepareEvent(KaitaiStruct):
     .. seealso::
        XA_prepare_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+    _STRUCTURES = ()
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(XaPrepareEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['one_phase'] = _tell()
         self.one_phase = self._io.read_u1()
+        _starts['format_id'] = _tell()
         self.format_id = self._io.read_u4le()
+        _starts['len_gtrid'] = _tell()
         self.len_gtrid = self._io.read_u4le()
+        _starts['len_bqual'] = _tell()
         self.len_bqual = self._io.read_u4le()
+        _starts['gtrid'] = _tell()
         self.gtrid = self._io.read_bytes(self.len_gtrid)
+        _starts['bqual'] = _tell()
         self.bqual = self._io.read_bytes(self.len_bqual)
         if (not (self._io.is_eof())):
             pass
+            _starts['unknown_tail'] = _tell()
             self.unknown_tail = self._io.read_bytes_full()
-
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass

@@ -16,23 +16,35 @@ class ZstdSeekTable(KaitaiStruct):
     .. seealso::
        Source - https://github.com/facebook/zstd/blob/v1.5.7/contrib/seekable_format/zstd_seekable_compression_format.md
     """
+    _STRUCTURES = ('entries',)
     def __init__(self, _io, _parent=None, _root=None):
         super(ZstdSeekTable, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self._read()
+        self._starts = {}
 
     def _read(self):
+        _starts = self._starts
+        _tell = self._io._io.tell
+        _starts['magic'] = _tell()
         self.magic = self._io.read_bytes(4)
         if not self.magic == b"\x5E\x2A\x4D\x18":
             raise kaitaistruct.ValidationNotEqualError(b"\x5E\x2A\x4D\x18", self.magic, self._io, u"/seq/0")
+        _starts['len_content'] = _tell()
         self.len_content = self._io.read_u4le()
+        _starts['entries'] = _bounds = [_tell()]
         self.entries = []
         for i in range(self.ending.num_frames):
-            self.entries.append(ZstdSeekTable.Entry(self.ending.has_checksums, self._io, self, self._root))
+            _t_entries = ZstdSeekTable.Entry(self.ending.has_checksums, self._io, self, self._root)
+            try:
+                _t_entries._read()
+            finally:
+                self.entries.append(_t_entries)
+            _bounds.append(_tell())
 
+        _starts['footer_bytes'] = _tell()
         self.footer_bytes = self._io.read_bytes(9)
-
+        self._end = _tell()
 
     def _fetch_instances(self):
         pass
@@ -48,6 +60,7 @@ class ZstdSeekTable(KaitaiStruct):
 
     class Entry(KaitaiStruct):
         """One frame."""
+        _STRUCTURES = ()
         checksum = None
 
         def __init__(self, has_checksums, _io, _parent=None, _root=None):
@@ -55,16 +68,20 @@ class ZstdSeekTable(KaitaiStruct):
             self._parent = _parent
             self._root = _root
             self.has_checksums = has_checksums
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['len_packed'] = _tell()
             self.len_packed = self._io.read_u4le()
+            _starts['len_plain'] = _tell()
             self.len_plain = self._io.read_u4le()
             if self.has_checksums:
                 pass
+                _starts['checksum'] = _tell()
                 self.checksum = self._io.read_u4le()
-
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -75,19 +92,25 @@ class ZstdSeekTable(KaitaiStruct):
 
     class Footer(KaitaiStruct):
         """The end of the table."""
+        _STRUCTURES = ()
         def __init__(self, _io, _parent=None, _root=None):
             super(ZstdSeekTable.Footer, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self._read()
+            self._starts = {}
 
         def _read(self):
+            _starts = self._starts
+            _tell = self._io._io.tell
+            _starts['num_frames'] = _tell()
             self.num_frames = self._io.read_u4le()
+            _starts['descriptor'] = _tell()
             self.descriptor = self._io.read_u1()
+            _starts['magic'] = _tell()
             self.magic = self._io.read_bytes(4)
             if not self.magic == b"\xB1\xEA\x92\x8F":
                 raise kaitaistruct.ValidationNotEqualError(b"\xB1\xEA\x92\x8F", self.magic, self._io, u"/types/footer/seq/2")
-
+            self._end = _tell()
 
         def _fetch_instances(self):
             pass
@@ -119,6 +142,9 @@ class ZstdSeekTable(KaitaiStruct):
 
         _pos = self._io.pos()
         self._io.seek(self._io.size() - 9)
+        self._starts['_m_ending'] = _bounds = [self._io.pos()]
         self._m_ending = ZstdSeekTable.Footer(self._io, self, self._root)
+        self._m_ending._read()
+        _bounds.append(self._io.pos())
         self._io.seek(_pos)
         return getattr(self, '_m_ending', None)

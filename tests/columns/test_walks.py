@@ -16,7 +16,7 @@ from binlog_grammar.query_status_vars import QueryStatusVars
 from kaitaistruct import KaitaiStream
 
 from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.core.grammar import BODIES, EventType, walk_over
+from binlog_kaitai.core.grammar import BODIES, EventType, parsed, walk_over
 from binlog_kaitai.core.tree import find_leftover
 from tests.columns.support import blocks
 from tests.corpus_files import logs
@@ -47,7 +47,7 @@ def walked(name: str, structures: list[bytes], mode: str) -> tuple[list[bool], A
 def is_read(kind: Any, structure: bytes) -> bool:
     """Whether a generated class reads the structure to its last byte."""
     try:
-        return find_leftover(kind(KaitaiStream(io.BytesIO(structure)))) is None
+        return find_leftover(parsed(kind(KaitaiStream(io.BytesIO(structure))))) is None
     except Exception:  # as in `binlog_kaitai.core.grammar.parse_event`
         return False
 
@@ -231,7 +231,7 @@ def test_values_of_tagged_gtids(mode: str) -> None:
     assert all(follows)
     start = 0
     for structure, row in zip(structures, out.tolist(), strict=True):
-        fields = read_tagged(KaitaiStream(io.BytesIO(structure)))
+        fields = parsed(read_tagged(KaitaiStream(io.BytesIO(structure))))
         for name, value in SLOTS_OF_TAGGED.items():
             number: Any = getattr(fields, name, None)
             for part in value.split(".") if number is not None else ():

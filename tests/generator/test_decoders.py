@@ -16,6 +16,7 @@ from binlog_grammar.numeric_values import NumericValues
 from binlog_grammar.temporal_values import TemporalValues
 from kaitaistruct import KaitaiStream
 
+from binlog_kaitai.core.grammar import parsed as parse
 from tools.generate.decoder_source import Decoder
 from tools.generate.decoders import WANTED
 from tools.generate.grammar import Grammar
@@ -56,7 +57,7 @@ def test_parts_are_those_of_the_class(wanted: Any, module: ModuleType) -> None:
     for value in [value for value in values for _ in range(TRIES)]:
         # Numbers of eight bytes are those of the same bits, so the highest is left out.
         data = chance.randbytes(10) + bytes([chance.randrange(128)]) + chance.randbytes(5)
-        parsed = class_(*([] if value is None else [value]), KaitaiStream(io.BytesIO(data[3:])))
+        parsed = parse(class_(*([] if value is None else [value]), KaitaiStream(io.BytesIO(data[3:]))))
         given = [] if wanted.fixed or value is None else [value]
         source: Any = np.frombuffer(data, dtype=np.uint8) if module is decoders else data
         found = getattr(module, wanted.name)(source, 3, *given)
@@ -81,7 +82,7 @@ def _names(module: ModuleType, name: str) -> tuple[str, ...]:
 def test_groups_of_digits_are_those_of_the_class(precision: int, scale: int) -> None:
     chance = random.Random(precision)
     data = chance.randbytes(40)
-    parsed = NumericValues.Decimal(precision, scale, KaitaiStream(io.BytesIO(data)))
+    parsed = parse(NumericValues.Decimal(precision, scale, KaitaiStream(io.BytesIO(data))))
     count, before = plain_decoders.decimal_groups(precision, scale)
     is_negative = plain_decoders.decimal_sign(data, 0, len(parsed.digits))
     assert (count, before, is_negative) == (parsed.num_groups, parsed.num_integer_groups, parsed.is_negative)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kaitaistruct import KaitaiStream
 
-from binlog_kaitai.core.grammar import EventHeader, masks
+from binlog_kaitai.core.grammar import EventHeader, masks, parsed
 from tools.generate.grammar import Grammar
 from tools.generate.masks import flags_of
 
@@ -35,7 +35,7 @@ def test_what_is_not_a_flag_alone_has_no_mask() -> None:
 def test_each_constant_is_the_bit_that_its_instance_tests() -> None:
     for bit in range(16):
         raw = bytes(17) + (1 << bit).to_bytes(2, "little")
-        header = EventHeader(4, len(raw), KaitaiStream(io.BytesIO(raw)))
+        header = parsed(EventHeader(4, len(raw), KaitaiStream(io.BytesIO(raw))))
         for name, mask in vars(masks.EventHeader).items():
             if name.startswith("IS_"):
                 assert getattr(header, name.lower()) == (mask == 1 << bit), name

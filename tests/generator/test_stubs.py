@@ -61,8 +61,7 @@ def test_mypy_accepts_a_right_use_and_catches_a_wrong_one(generated: Path, tmp_p
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("package", ["binlog_grammar", "binlog_grammar_traced"])
-def test_the_stubs_of_the_project_are_right_in_themselves(package: str, tmp_path: Path) -> None:
-    modules = sorted(path.stem for path in (ROOT / "generated" / package).glob("*.pyi"))
-    program = "".join(f"import {package}.{module}\n" for module in modules if module != "__init__")
+def test_the_stubs_of_the_project_are_right_in_themselves(tmp_path: Path) -> None:
+    modules = sorted(path.stem for path in (ROOT / "generated/binlog_grammar").glob("*.pyi"))
+    program = "".join(f"import binlog_grammar.{module}\n" for module in modules if module != "__init__")
     assert mypy(tmp_path, program, ROOT / "generated") == ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError
 
+from binlog_kaitai.core.grammar import parsed
 from tests.extent import sample
 
 #: Bytes appended to an event, as a newer server might do.
@@ -46,7 +47,7 @@ def vector(
 
 
 def parse(structure: type[KaitaiStruct], data: bytes, *parameters: Any) -> Any:
-    return structure(*parameters, KaitaiStream(io.BytesIO(data)))
+    return parsed(structure(*parameters, KaitaiStream(io.BytesIO(data))))
 
 
 def field(parsed: Any, path: str) -> Any:

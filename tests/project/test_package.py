@@ -81,7 +81,6 @@ def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> N
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {
         "binlog_kaitai",
         "binlog_grammar",
-        "binlog_grammar_traced",
     }
     assert {"binlog_kaitai/py.typed", "binlog_grammar/mysql_binlog.py"} <= set(names)
     assert b"BINLOG_KAITAI_KERNELS=python was set" in packed.read(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import frame_all
 from binlog_kaitai.columns.kernel.arrays import view_of
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, masks, trace_event
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, masks, parse_event
 from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.core.tree import extents
 
 #: Start of the first transaction, in microseconds since 1970, and average interval between transactions.
 _FIRST, _STEP = 1_780_000_000_000_000, 173
@@ -136,15 +138,13 @@ def put(data: Any, positions: Any, values: Any, width: int) -> None:
 
 def status_variable(event: bytes, layout: Format, key: str) -> tuple[int, int, int] | None:
     """Range of a status variable in a statement's event, and its value; None without it."""
-    traced, _ = trace_event(event, EventType.query_event, layout)
-    content = traced.body.content
-    outer = content._debug["status_vars"]["start"] + _start_of_body(event, layout)
-    for variable, where in zip(
-        content.status_vars.variables, content.status_vars._debug["variables"]["arr"], strict=True
-    ):
+    content: Any = parse_event(event, EventType.query_event, layout).body.content
+    outer = extents(content)["status_vars"].start + _start_of_body(event, layout)
+    bounds = extents(content.status_vars)["variables"].bounds
+    for variable, (start, end) in zip(content.status_vars.variables, pairwise(bounds), strict=True):
         if variable.key.name == key:
-            value = variable._debug["value"]["start"]
-            return outer + where["start"], outer + value, outer + where["end"]
+            value = extents(variable)["value"].start
+            return outer + start, outer + value, outer + end
     return None
 
 

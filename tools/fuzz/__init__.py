@@ -2,7 +2,7 @@
 
 bases       parts of corpus logs: the start of a log, and a few of its transactions
 draft       the events of a log that is being mutated, and their conversion to bytes
-fields      offsets of the fields of an event, from the traced classes of the grammar; replacing their bytes
+fields      offsets of the fields of an event, from the generated classes; replacing their bytes
 values      mutated numbers, text and bytes
 mutations   single mutations of a draft
 nested      mutations of compressed data, and rows events split into pieces

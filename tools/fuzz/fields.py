@@ -1,4 +1,4 @@
-"""Offsets of the fields of an event, from the traced classes of the grammar; replacing their bytes."""
+"""Offsets of the fields of an event, from the generated classes; replacing their bytes."""
 
 from __future__ import annotations
 

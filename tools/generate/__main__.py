@@ -32,28 +32,17 @@ COLLECTION = Path("build/kaitai_struct_formats")
 
 def render_all(grammar: Grammar) -> dict[str, str]:
     """Every generated file of the repository, by path from the root."""
-    targets = Target("python"), Target("python", debug=True), Target("nim")
-    plain, traced, nim = compile_grammar(grammar.specs, *targets)
-    types = FieldTypes(grammar, nim)
-    packages = {
-        "binlog_grammar": {
-            **classes.render(grammar, plain),
-            **stubs.render(grammar, types, traced=False),
-            **layouts.render(grammar),
-            "masks.py": masks.render(grammar),
-            "sizes.py": sizes.render(grammar),
-            **decoders.render(grammar),
-        },
-        "binlog_grammar_traced": {
-            **classes.render(grammar, traced),
-            **stubs.render(grammar, types, traced=True),
-            "meanings.py": meanings.render(grammar),
-        },
+    python, nim = compile_grammar(grammar.specs, Target("python", debug=True), Target("nim"))
+    files = {
+        **classes.render(grammar, python),
+        **stubs.render(grammar, FieldTypes(grammar, nim)),
+        **layouts.render(grammar),
+        "masks.py": masks.render(grammar),
+        "meanings.py": meanings.render(grammar),
+        "sizes.py": sizes.render(grammar),
+        **decoders.render(grammar),
     }
-    files: dict[str, str] = {}
-    for package, texts in packages.items():
-        files |= {f"generated/{package}/{name}": text for name, text in texts.items()}
-    return files
+    return {f"generated/binlog_grammar/{name}": text for name, text in files.items()}
 
 
 def present(root: Path) -> dict[str, str]:

@@ -25,7 +25,7 @@ BITS: dict[str, dict[str, int]] = {
 
 
 def render(grammar: Grammar) -> str:
-    """Source of the module `meanings` of the traced package."""
+    """Source of the module `meanings`."""
     lines, bits = [], []
     for type_ in grammar:
         fields = [(node["id"], node.get("doc")) for node in type_.seq]

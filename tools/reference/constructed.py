@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.render.leaves import Dissection, leaves_of
-from tools.reference.messages import Piece, parse_traced
+from tools.reference.messages import Piece, parse
 
 CHOSEN = Path(__file__).with_name("constructed.json")
 _VECTORS = "tests/grammar"
@@ -46,8 +46,8 @@ class Constructed:
 
     def piece(self) -> Piece:
         raw = bytes.fromhex(self.data)
-        module = importlib.import_module(f"binlog_grammar_traced.{self.module}")
-        root = parse_traced(getattr(module, self.structure), raw, *self.parameters)
+        module = importlib.import_module(f"binlog_grammar.{self.module}")
+        root = parse(getattr(module, self.structure), raw, *self.parameters)
         return Piece(0, None, self.title, raw, lambda: Dissection(leaves_of(root, raw), [], None, root))
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from binlog_grammar_traced.com_binlog_dump import ComBinlogDump
-from binlog_grammar_traced.com_binlog_dump_gtid import ComBinlogDumpGtid
-from binlog_grammar_traced.com_register_slave import ComRegisterSlave
-from binlog_grammar_traced.network_packet import NetworkPacket
-from binlog_grammar_traced.semi_sync_ack import SemiSyncAck
-from binlog_grammar_traced.stream_packet import StreamPacket
+from binlog_grammar.com_binlog_dump import ComBinlogDump
+from binlog_grammar.com_binlog_dump_gtid import ComBinlogDumpGtid
+from binlog_grammar.com_register_slave import ComRegisterSlave
+from binlog_grammar.network_packet import NetworkPacket
+from binlog_grammar.semi_sync_ack import SemiSyncAck
+from binlog_grammar.stream_packet import StreamPacket
 from kaitaistruct import KaitaiStream
 
-from binlog_kaitai.core.grammar import header_offset
+from binlog_kaitai.core.grammar import header_offset, parsed
 from binlog_kaitai.render.leaves import Dissection, leaves_of
 
 #: The two directions of a capture.
@@ -51,7 +51,7 @@ def messages(path: Path) -> Iterator[Piece]:
     data, position = path.read_bytes(), 0
     read = _read_command if path.name == FROM_REPLICA else _Stream("semi_sync" in path.parent.name).read
     while position < len(data):
-        packet = parse_traced(NetworkPacket, data[position:])
+        packet = parse(NetworkPacket, data[position:])
         end = position + packet._io.pos()
         yield _piece(position, "Packet", data[position:end], packet)
         # The server's first packet is the OK that answers the registration, not part of the stream.
@@ -65,7 +65,7 @@ def _piece(position: int, title: str, raw: bytes, root: Any) -> Piece:
 
 
 def _read_command(payload: bytes) -> Any:
-    return parse_traced(_COMMANDS[payload[0]], payload)
+    return parse(_COMMANDS[payload[0]], payload)
 
 
 class _Stream:
@@ -81,14 +81,12 @@ class _Stream:
         kind = payload[self._ofs_type_code : self._ofs_type_code + 1]
         known = self._len_post_headers[kind[0] - 1 : kind[0]] if kind and kind[0] else []
         context = (4, 19, known[0] if known else 0, True, False, None, False)
-        message = parse_traced(StreamPacket, payload, self._has_semi_sync, *context)
+        message = parse(StreamPacket, payload, self._has_semi_sync, *context)
         if message.kind == StreamPacket.PacketKind.event and message.body.event.is_format_description:
             self._len_post_headers = message.body.event.body.content.len_post_headers
         return message
 
 
-def parse_traced(type_: Callable[..., Any], data: bytes, *context: Any) -> Any:
-    """An object of a traced class, which parses on request."""
-    node = type_(*context, KaitaiStream(io.BytesIO(data)))
-    node._read()
-    return node
+def parse(type_: Callable[..., Any], data: bytes, *context: Any) -> Any:
+    """An object of a generated class, read from bytes."""
+    return parsed(type_(*context, KaitaiStream(io.BytesIO(data))))

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from binlog_grammar_traced.binlog_event import BinlogEvent
+from binlog_grammar.binlog_event import BinlogEvent
 from kaitaistruct import KaitaiStructError
 
 import binlog_kaitai

@@ -21,7 +21,7 @@ from kaitaistruct import KaitaiStream
 
 from binlog_kaitai import read_transactions
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.core.grammar import EventType, header_offset
+from binlog_kaitai.core.grammar import EventType, header_offset, parsed
 from binlog_kaitai.sources.source import MAGIC
 
 #: Every log begins with these events, so an implementation needs them first.
@@ -86,7 +86,7 @@ def stream_events(path: Path) -> list[bytes]:
     """The events of a network stream; none of a semi-synchronous one, whose events have an extra header."""
     stream, messages = KaitaiStream(io.BytesIO(path.read_bytes())), list[bytes]()
     while not stream.is_eof():
-        messages.append(NetworkPacket(stream).payload)
+        messages.append(parsed(NetworkPacket(stream)).payload)
     if "semi_sync" in path.parent.name:
         return []
     # The first message answers the registration.

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, trace_event
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, read_event
+from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError
 
 #: Minimum number of payloads for templates to pay off; maximum number of templates kept, and new per block.
@@ -106,12 +107,12 @@ def _read(block: Block, row: int) -> _Template | None:
     """The template of one event; None if the grammar cannot parse it."""
     event = block.event(row)
     try:
-        traced, _ = trace_event(event.raw, event.type_code, event.layout)
-        body = traced.body.content
-        length = body._debug["payload"]["start"]
+        parsed, _ = read_event(event.raw, event.type_code, event.layout)
+        body: Any = parsed.body.content
+        length = extents(body)["payload"].start
     except (BinlogError, AttributeError, KeyError, TypeError):
         return None
-    start = len(event.raw) - traced.body._io.size() - (0 if traced.checksum is None else CHECKSUM_SIZE)
+    start = len(event.raw) - parsed.body._io.size() - (0 if parsed.checksum is None else CHECKSUM_SIZE)
     content = np.frombuffer(event.raw[start : start + length], dtype=np.uint8)
     is_fixed = np.ones(length, dtype=np.bool_)
     offsets = tuple(_range_of(body, name) for name in _SIZES)
@@ -128,9 +129,10 @@ def _range_of(body: Any, name: str) -> tuple[int, int]:
     for field in body.fields:
         if getattr(field, name) != getattr(field, f"previous_{name}"):
             number = field.value.number
-            where = list(number._debug.values())[-1]
-            base = field._debug["value"]["start"]
-            return base + where["start"], base + where["end"]
+            start, end, _ = list(extents(number).values())[-1]
+            assert end is not None
+            base = extents(field)["value"].start
+            return base + start, base + end
     return 0, 0
 
 

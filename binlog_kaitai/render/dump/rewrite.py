@@ -8,7 +8,8 @@ from typing import Any
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.framing import resized
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, trace_event
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
+from binlog_kaitai.core.tree import extents
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.text import encode
 
@@ -26,12 +27,12 @@ def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = Tr
     if new is None:
         return
     event = item.event
-    traced, _ = trace_event(event.raw, event.type_code, event.layout, event.table_map)
-    offsets = traced.body.content._debug
-    base = len(event.raw) - traced.body._io.size() - (CHECKSUM_SIZE if traced.checksum is not None else 0)
-    length_at = base + offsets["len_schema_name"]["start"]
-    start, end = (base + offsets["schema_name"][key] for key in ("start", "end"))
-    item.raw = renamed(item.raw, length_at, start, end, new)
+    parsed = event.parsed
+    fields = extents(body)
+    base = len(event.raw) - parsed.body._io.size() - (CHECKSUM_SIZE if parsed.checksum is not None else 0)
+    start, end, _ = fields["schema_name"]
+    assert end is not None
+    item.raw = renamed(item.raw, base + fields["len_schema_name"].start, base + start, base + end, new)
     if item.checksum is not None and rewrites_all:
         item.raw, item.checksum = with_checksum(item.raw)
 

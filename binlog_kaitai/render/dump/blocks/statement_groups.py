@@ -14,7 +14,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernel.byte_kernels import read_numbers
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.core.grammar import trace_event
+from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.fields import MICROSECONDS, XIDS
 from binlog_kaitai.render.dump.variables import (
@@ -97,11 +97,9 @@ class Templates:
     def _read(self, block: Block, event: int, content: Bytes) -> _Template | None:
         one = block.event(event)
         try:
-            _ = one.parsed
+            variables = one.body.status_vars
         except BinlogError:
             return None
-        traced, _ = trace_event(one.raw, one.type_code, one.layout, None)
-        variables = traced.body.content.status_vars
         offsets = {"fraction": -1, "xid": -1}
         is_fixed = np.ones(len(content), dtype=np.bool_)
         is_usual = variables is not None
@@ -112,9 +110,9 @@ class Templates:
                 is_usual = False
             if field is None:
                 continue
-            where = variable.value._debug[field]
             which = "xid" if name in XIDS else "fraction"
-            start, end = where["start"], where["end"]
+            start, end, _ = extents(variable.value)[field]
+            assert end is not None
             (stated,) = _numbers(content, np.array([start]), end - start)
             is_usual &= offsets[which] < 0 and stated == getattr(variable.value, field)
             offsets[which] = start
