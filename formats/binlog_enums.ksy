@@ -70,6 +70,10 @@ enums:
     0: 'off'
     1: crc32
     255: undefined
+  year_bits:
+    0: undetermined
+    1: absent
+    2: present
   query_status_key:
     0:
       id: flags2

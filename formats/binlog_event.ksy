@@ -31,6 +31,10 @@ params:
   - id: has_permuted_types
     type: bool
     doc: Whether the log numbers its event types as early 5.1 alpha versions did.
+  - id: year_bits
+    type: u1
+    enum: binlog_enums::year_bits
+    doc: Whether the signedness of table maps has a bit for YEAR columns, as the format description event states.
   - id: table_map
     type: table_map_event
     doc: The table map that a rows event belongs to; null where there is none.
@@ -44,7 +48,7 @@ seq:
     doc: When and where the event was written, what it is, and how long it is.
   - id: body
     size: 'header.len_event - len_header - (has_checksum ? 4 : 0)'
-    type: event_body(event_type.value, binlog_version, len_post_header, table_map, has_table_map)
+    type: event_body(event_type.value, binlog_version, len_post_header, year_bits, table_map, has_table_map)
     doc: Everything between header and checksum, by the event's type.
   - id: checksum
     -orig-id: checksum

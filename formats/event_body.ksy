@@ -62,6 +62,10 @@ params:
   - id: len_post_header
     type: u1
     doc: The format description's entry for the type, in bytes; 0 where it has none.
+  - id: year_bits
+    type: u1
+    enum: binlog_enums::year_bits
+    doc: Whether the signedness of table maps has a bit for YEAR columns, as the format description event states.
   - id: table_map
     type: table_map_event
     doc: The table map that a rows event belongs to; null where there is none.
@@ -91,7 +95,7 @@ seq:
         'binlog_enums::event_type::xid_event': xid_event
         'binlog_enums::event_type::begin_load_query_event': append_block_event
         'binlog_enums::event_type::execute_load_query_event': execute_load_query_event(len_fixed)
-        'binlog_enums::event_type::table_map_event': table_map_event(len_fixed)
+        'binlog_enums::event_type::table_map_event': table_map_event(len_fixed, year_bits)
         'binlog_enums::event_type::pre_ga_write_rows_event': pre_ga_rows_event(type_code, len_fixed, table_map)
         'binlog_enums::event_type::pre_ga_update_rows_event': pre_ga_rows_event(type_code, len_fixed, table_map)
         'binlog_enums::event_type::pre_ga_delete_rows_event': pre_ga_rows_event(type_code, len_fixed, table_map)

@@ -68,6 +68,7 @@ types:
             len_post_header,
             has_format and format.has_checksums,
             has_format and format.has_permuted_types,
+            has_format ? format.year_bits : binlog_enums::year_bits::undetermined,
             table_map,
             has_table_map
           )

@@ -10,7 +10,7 @@ import io
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -62,6 +62,7 @@ from binlog_kaitai.errors import DamagedStartError, GrammarError
 EventType = BinlogEnums.EventType
 ColumnType = ColumnTypes.ColumnType
 TableMapField = TableMapMetadata.FieldType
+YearBits = BinlogEnums.YearBits
 
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = sizes.BinlogEvent.CHECKSUM_SIZE
@@ -71,7 +72,7 @@ _TABLE_ID_ROOM = 16  # longer than any table ID
 _ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
 
 #: Parameters of the grammar's `binlog_event`, besides the stream.
-Parameters = tuple[int, int, int, bool, bool, TableMapEvent | None, bool]
+Parameters = tuple[int, int, int, bool, bool, YearBits, TableMapEvent | None, bool]
 
 
 class Header(NamedTuple):
@@ -157,6 +158,8 @@ class Format:
         Whether event types are numbered as in early 5.1 alpha versions.
     post_header_lengths : tuple of int
         For each type from 1 on, the length of the fixed part of its body, in bytes.
+    year_bits : YearBits
+        Whether the signedness of table maps has bits for YEAR columns.
     """
 
     binlog_version: int
@@ -164,6 +167,7 @@ class Format:
     is_checksummed: bool = False
     has_permuted_types: bool = False
     post_header_lengths: tuple[int, ...] = ()
+    year_bits: YearBits = YearBits.undetermined
 
     @classmethod
     def of_version(cls, binlog_version: int) -> Format:
@@ -182,13 +186,12 @@ class Format:
             is_checksummed=event.has_checksums,
             has_permuted_types=event.has_permuted_types,
             post_header_lengths=tuple(event.len_post_headers),
+            year_bits=YearBits(event.year_bits),
         )
 
     def without_checksums(self) -> Format:
         """The layout of events inside a transaction payload."""
-        return Format(
-            self.binlog_version, self.header_length, False, self.has_permuted_types, self.post_header_lengths
-        )
+        return replace(self, is_checksummed=False)
 
     def effective_type(self, type_code: int) -> int:
         """The event type for this type code, in the final numbering; some 5.1 alphas numbered types
@@ -215,6 +218,7 @@ class Format:
             self.post_header_length_of(type_code),
             self.is_checksummed,
             self.has_permuted_types,
+            self.year_bits,
             table_map,
             table_map is not None,
         )

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from binlog_kaitai.core.grammar import YearBits
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.types import INTEGER_TYPES
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent
+    from binlog_kaitai.values.schema import Schema
 
 
 #: A precision or scale in digits; servers allow at most 65.
@@ -71,6 +74,8 @@ def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
             return f"{defined} is {kind}"
         if detail is not None and (reason := _difference(column, detail)):
             return f"{defined} has {reason}"
+    if not _agrees_on_signs(table, table_map):
+        return "the numbers after its YEAR columns have other signs in the log"
     return table
 
 
@@ -97,6 +102,35 @@ def _difference(column: ColumnDefinition, detail: TableMapEvent.Column) -> str:
     if column.base_type == "decimal" and None not in digits and digits != decimal_digits(column.arguments):
         return f"{digits[0]} digits, {digits[1]} after the decimal point"
     return ""
+
+
+def _agrees_on_signs(table: TableDefinition, table_map: TableMapEvent) -> bool:
+    """Whether the log has these signs with bits for YEAR columns, or without, if it may be either."""
+    if table_map.year_bits != YearBits.undetermined or not table_map.has_signedness:
+        return True
+    signs = [
+        (column.is_unsigned, logged.is_unsigned_with_years, logged.is_unsigned_without_years)
+        for column, logged in zip(table.columns, table_map.columns or (), strict=True)
+        if logged.is_number and column.is_unsigned is not None
+    ]
+    return any(all(defined == logged[reading] for defined, *logged in signs) for reading in (0, 1))
+
+
+def unknown_signs(schema: Schema, table_map: TableMapEvent) -> str:
+    """Which integers may be unsigned although the log has signs, as a sentence; empty if none.
+
+    Parameters
+    ----------
+    schema
+        The columns by the table map and a definition, if there is one.
+    """
+    columns = [one.name for one in schema.columns if one.type in INTEGER_TYPES and one.is_unsigned is None]
+    if not (columns and table_map.has_signedness):
+        return ""
+    return (
+        f"the log does not show whether {', '.join(columns)} is unsigned, because some servers of its version"
+        " count YEAR columns and others may not; signed numbers are assumed (definitions show it: --ddl)"
+    )
 
 
 def decimal_digits(arguments: Sequence[str]) -> tuple[int, int]:

@@ -27,7 +27,6 @@ _CHARACTER_TYPES = frozenset(
         ColumnType.blob_compressed,
     )
 )
-_SIGNED_BY_NATURE = frozenset((ColumnType.year,))
 
 #: The first column of a table whose primary key MySQL generated.
 _GENERATED_KEY = "my_row_id"
@@ -79,7 +78,7 @@ def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
     for column in table_map.columns:
         found = ColumnFacts(column.index, column.real_type, column.metadata, column.is_nullable)
         found.name = column.name
-        if column.has_signedness and found.type not in _SIGNED_BY_NATURE:
+        if column.has_signedness:
             found.is_unsigned = column.is_unsigned
         if column.has_visibility:
             found.is_visible = column.is_visible

@@ -69,6 +69,21 @@ instances:
   has_permuted_types:
     value: num_event_types >= 16 and len_post_headers[15] != 0
     doc: Whether types 16 to 22 are numbered as in some 5.1 alpha versions, see `effective_type`.
+  sixth_version_character:
+    pos: 7
+    type: u1
+    doc: Of `server_version`; in 8.0.20 to 8.0.27 the last digit.
+  year_bits:
+    value: |
+      num_event_types < 40 ? binlog_enums::year_bits::absent :
+      num_event_types > 40 ? binlog_enums::year_bits::present :
+      sixth_version_character == 0x30 ? binlog_enums::year_bits::absent :
+      sixth_version_character >= 0x33 and sixth_version_character <= 0x37 ? binlog_enums::year_bits::present :
+      binlog_enums::year_bits::undetermined
+    doc: |
+      Whether the server writes a bit for YEAR columns in the signedness of table maps: MariaDB, and MySQL
+      since 8.0.23; MySQL up to 8.0.20 does not, and which of the two 8.0.21 and 8.0.22 do is not known.
+      40 event types are those of 8.0.20 to 8.0.27.
   has_checksums:
     value: |
       _io.size > 57 + num_event_types and

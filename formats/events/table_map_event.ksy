@@ -4,6 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
   imports:
+    - /binlog_enums
     - /common/packed_integer
     - /common/table_id
     - /events/table_map_metadata
@@ -19,6 +20,10 @@ params:
   - id: len_post_header
     type: u1
     doc: Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes.
+  - id: server_year_bits
+    type: u1
+    enum: binlog_enums::year_bits
+    doc: Whether the server writes a bit for YEAR columns in the field `signedness`.
 seq:
   - id: table_id
     -orig-id: m_table_id
@@ -120,9 +125,12 @@ instances:
   has_metadata:
     value: not _io.eof
     doc: Whether anything follows the types; computed right after them and kept.
+  has_signedness:
+    value: optional_metadata.size > 0 and optional_metadata.last.signedness_index >= 0
+    doc: Whether the event says which numbers are signed.
   signedness:
     value: optional_metadata[optional_metadata.last.signedness_index].value.as<table_map_metadata::bitmap>
-    if: optional_metadata.size > 0 and optional_metadata.last.signedness_index >= 0
+    if: has_signedness
     doc: The last field of this kind, if there is one.
   column_names:
     value: optional_metadata[optional_metadata.last.column_name_index].value.as<table_map_metadata::name_list>
@@ -137,14 +145,43 @@ instances:
     type: |
       column(
         _index,
-        _index == 0 ? 0 : columns[_index - 1].next_numeric_ordinal,
+        _index == 0 ? 0 : columns[_index - 1].next_number_ordinal,
+        _index == 0 ? 0 : columns[_index - 1].next_year_ordinal,
         _index == 0 ? 0 : columns[_index - 1].next_json_ordinal,
-        _index == 0 ? true : columns[_index - 1].is_known
+        _index == 0 ? true : columns[_index - 1].is_known,
+        _index == 0 ? true : columns[_index - 1].are_years_set
       )
     repeat: expr
     repeat-expr: num_columns.value
     if: has_metadata
     doc: What the parts of the event say of each column; no bytes of their own.
+  num_numbers:
+    value: 'has_metadata and num_columns.value != 0 ? columns.last.next_number_ordinal : 0'
+    doc: Number of columns of numeric types, without YEAR.
+  num_sign_bits_with_years:
+    value: 'has_metadata and num_columns.value != 0 ? columns.last.next_number_ordinal + columns.last.next_year_ordinal : 0'
+    doc: Number of columns of numeric types, with YEAR.
+  matches_with_years:
+    value: |
+      has_signedness and signedness.bits.size == (num_sign_bits_with_years + 7) / 8 and
+      (signedness.bits.last & (0xff >> ((num_sign_bits_with_years - 1) % 8 + 1))) == 0 and columns.last.are_years_set
+    doc: |
+      The field `signedness` may have bits for YEAR columns: it has as many bytes as that takes, no bit is set
+      after those of the columns, and those of the YEAR columns are set, as servers always do.
+  matches_without_years:
+    value: |
+      has_signedness and signedness.bits.size == (num_numbers + 7) / 8 and
+      (signedness.bits.last & (0xff >> ((num_numbers - 1) % 8 + 1))) == 0
+    doc: |
+      The field `signedness` may have no bits for YEAR columns: it has as many bytes as that takes, and no bit
+      is set after those of the columns.
+  year_bits:
+    value: |
+      matches_with_years == matches_without_years ? server_year_bits :
+      matches_with_years ? binlog_enums::year_bits::present : binlog_enums::year_bits::absent
+    doc: |
+      Whether the field `signedness` has a bit for YEAR columns: as the field itself shows, or else as the
+      server does.
   num_json_columns:
     value: 'has_metadata and num_columns.value != 0 ? columns.last.next_json_ordinal : 0'
     doc: Number of columns of the type JSON.
@@ -170,15 +207,21 @@ types:
       - id: index
         type: u4
         doc: Index among the columns, from 0.
-      - id: numeric_ordinal
+      - id: number_ordinal
         type: u4
-        doc: Number of numeric columns before this one.
+        doc: Number of columns of numeric types before this one, without YEAR.
+      - id: year_ordinal
+        type: u4
+        doc: Number of YEAR columns before this one.
       - id: json_ordinal
         type: u4
         doc: Number of JSON columns before this one.
       - id: are_previous_known
         type: bool
         doc: Whether the types of all columns before this one are known.
+      - id: are_previous_years_set
+        type: bool
+        doc: Whether the bits of all YEAR columns before this one are set, if the field `signedness` has any.
     instances:
       column_type:
         value: _parent.column_types[index]
@@ -195,7 +238,7 @@ types:
           number here before it reads rows.
       is_nullable:
         value: ((_parent.null_bits[index / 8] >> (index % 8)) & 1) == 1
-      is_numeric:
+      is_number:
         value: |
           column_type == column_types::column_type::tiny or
           column_type == column_types::column_type::short or
@@ -204,25 +247,54 @@ types:
           column_type == column_types::column_type::double or
           column_type == column_types::column_type::longlong or
           column_type == column_types::column_type::int24 or
-          column_type == column_types::column_type::year or
           column_type == column_types::column_type::newdecimal
-        doc: |
-          Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
-          mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
-      next_numeric_ordinal:
-        value: 'is_numeric ? numeric_ordinal + 1 : numeric_ordinal'
+        doc: The type is numeric, so that the column has a bit in the field `signedness`.
+      next_number_ordinal:
+        value: 'is_number ? number_ordinal + 1 : number_ordinal'
+      is_year:
+        value: column_type == column_types::column_type::year
+        doc: The type is YEAR, which has a bit in the field `signedness` of newer servers, always 1.
+      next_year_ordinal:
+        value: 'is_year ? year_ordinal + 1 : year_ordinal'
+      are_years_set:
+        value: are_previous_years_set and (not is_year or is_unsigned_with_years)
+        doc: Whether the bits of all YEAR columns up to this one are set, if the field `signedness` has any.
       is_json:
         value: column_type == column_types::column_type::json
       next_json_ordinal:
         value: 'is_json ? json_ordinal + 1 : json_ordinal'
+      sign_ordinal_with_years:
+        value: number_ordinal + year_ordinal
+        doc: Index of the column's bit in the field `signedness`, if that has bits for YEAR columns.
+      has_sign_with_years:
+        value: _parent.has_signedness and sign_ordinal_with_years / 8 < _parent.signedness.bits.size
+      is_unsigned_with_years:
+        value: |
+          has_sign_with_years and
+          ((_parent.signedness.bits[sign_ordinal_with_years / 8] >> (7 - sign_ordinal_with_years % 8)) & 1) == 1
+        doc: The column's bit, if the field `signedness` has bits for YEAR columns.
+      has_sign_without_years:
+        value: _parent.has_signedness and number_ordinal / 8 < _parent.signedness.bits.size
+      is_unsigned_without_years:
+        value: |
+          has_sign_without_years and
+          ((_parent.signedness.bits[number_ordinal / 8] >> (7 - number_ordinal % 8)) & 1) == 1
+        doc: The column's bit, if the field `signedness` has no bits for YEAR columns.
       has_signedness:
         value: |
-          is_numeric and _parent.optional_metadata.size > 0 and
-          _parent.optional_metadata.last.signedness_index >= 0 and
-          numeric_ordinal / 8 < _parent.signedness.bits.size
-        doc: Whether the log says if the number is signed.
+          is_number and (
+            _parent.year_bits == binlog_enums::year_bits::present ? has_sign_with_years :
+            _parent.year_bits == binlog_enums::year_bits::absent ? has_sign_without_years :
+            has_sign_with_years and is_unsigned_with_years == is_unsigned_without_years
+          )
+        doc: |
+          Whether the log says if the number is signed. It does not where that depends on whether the field
+          `signedness` has bits for YEAR columns, and this is unknown.
       is_unsigned:
-        value: has_signedness and ((_parent.signedness.bits[numeric_ordinal / 8] >> (7 - numeric_ordinal % 8)) & 1) == 1
+        value: |
+          has_signedness and (
+            _parent.year_bits == binlog_enums::year_bits::present ? is_unsigned_with_years : is_unsigned_without_years
+          )
         doc: The column is declared UNSIGNED; false where the log does not say.
       has_visibility:
         value: |
@@ -270,8 +342,8 @@ types:
           column_type == column_types::column_type::long_blob or
           column_type == column_types::column_type::var_string or
           column_type == column_types::column_type::geometry
-        doc: Whether the type, which is no number's, is one whose values have a known length.
+        doc: Whether the type, which is neither numeric nor YEAR, is one whose values have a known length.
       is_known:
         value: |
-          are_previous_known and (is_numeric or has_known_length)
+          are_previous_known and (is_number or is_year or has_known_length)
         doc: Whether the lengths of values are known, of this column and of all before it.

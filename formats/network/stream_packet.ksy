@@ -33,6 +33,10 @@ params:
   - id: has_permuted_types
     type: bool
     doc: Whether the source numbers its event types as early 5.1 alpha versions did.
+  - id: year_bits
+    type: u1
+    enum: binlog_enums::year_bits
+    doc: Whether the signedness of table maps has a bit for YEAR columns, as the format description event states.
   - id: table_map
     type: table_map_event
     doc: The table map that a rows event belongs to; null where there is none.
@@ -76,6 +80,7 @@ types:
             _parent.len_post_header,
             _parent.is_checksummed,
             _parent.has_permuted_types,
+            _parent.year_bits,
             _parent.table_map,
             _parent.has_table_map
           )

@@ -114,6 +114,11 @@ class BinlogEnums(KaitaiStruct):
         mariadb_gtid_flags3 = 130
         mariadb_character_set_collations = 131
         mariadb_dummy = 255
+
+    class YearBits(IntEnum):
+        undetermined = 0
+        absent = 1
+        present = 2
     _STRUCTURES = ()
     def __init__(self, _io, _parent=None, _root=None):
         super(BinlogEnums, self).__init__(_io)

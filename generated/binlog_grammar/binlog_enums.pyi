@@ -76,6 +76,11 @@ class BinlogEnums(KaitaiStruct):
         crc32 = 1
         undefined = 255
 
+    class YearBits(IntEnum):
+        undetermined = 0
+        absent = 1
+        present = 2
+
     class QueryStatusKey(IntEnum):
         flags2 = 0
         """The server's name: Q_FLAGS2_CODE"""

@@ -22,7 +22,7 @@ class BinlogEvent(KaitaiStruct):
     _STRUCTURES = ('header', 'body',)
     checksum = None
 
-    def __init__(self, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, year_bits, table_map, has_table_map, _io, _parent=None, _root=None):
         super(BinlogEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
@@ -31,6 +31,7 @@ class BinlogEvent(KaitaiStruct):
         self.len_post_header = len_post_header
         self.is_checksummed = is_checksummed
         self.has_permuted_types = has_permuted_types
+        self.year_bits = year_bits
         self.table_map = table_map
         self.has_table_map = has_table_map
         self._starts = {}
@@ -44,7 +45,7 @@ class BinlogEvent(KaitaiStruct):
         _starts['body'] = _tell()
         self._raw_body = self._io.read_bytes((self.header.len_event - self.len_header) - (4 if self.has_checksum else 0))
         _io__raw_body = KaitaiStream(BytesIO(self._raw_body))
-        self.body = _modules.event_body.EventBody(self.event_type.value, self.binlog_version, self.len_post_header, self.table_map, self.has_table_map, _io__raw_body)
+        self.body = _modules.event_body.EventBody(self.event_type.value, self.binlog_version, self.len_post_header, self.year_bits, self.table_map, self.has_table_map, _io__raw_body)
         self.body._read()
         if self.has_checksum:
             pass

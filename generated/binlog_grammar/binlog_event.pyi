@@ -3,6 +3,7 @@
 from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
+from . import binlog_enums as _binlog_enums
 from . import effective_type as _effective_type
 from . import event_body as _event_body
 from . import event_header as _event_header
@@ -24,6 +25,8 @@ class BinlogEvent(KaitaiStruct):
     """Whether events of this log end with a checksum. A format description event states this itself."""
     has_permuted_types: bool
     """Whether the log numbers its event types as early 5.1 alpha versions did."""
+    year_bits: _binlog_enums.BinlogEnums.YearBits | int
+    """Whether the signedness of table maps has a bit for YEAR columns, as the format description event states."""
     table_map: _table_map_event.TableMapEvent | None
     """The table map that a rows event belongs to; null where there is none."""
     has_table_map: bool
@@ -40,7 +43,7 @@ class BinlogEvent(KaitaiStruct):
     """CRC32 (zlib's) of all bytes of the event before this field. In a format description event,
     the bit `is_in_use` of the flags counts as 0, since closing the file clears it.
     """
-    def __init__(self, binlog_version: int, len_header: int, len_post_header: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, binlog_version: int, len_header: int, len_post_header: int, is_checksummed: bool, has_permuted_types: bool, year_bits: _binlog_enums.BinlogEnums.YearBits | int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_format_description(self) -> bool:
         """The length of such an event decides whether it has a checksum."""

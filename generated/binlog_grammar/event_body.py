@@ -24,13 +24,14 @@ class EventBody(KaitaiStruct):
        Log_event::read_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
     _STRUCTURES = ('content',)
-    def __init__(self, type_code, binlog_version, len_post_header, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, type_code, binlog_version, len_post_header, year_bits, table_map, has_table_map, _io, _parent=None, _root=None):
         super(EventBody, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.type_code = type_code
         self.binlog_version = binlog_version
         self.len_post_header = len_post_header
+        self.year_bits = year_bits
         self.table_map = table_map
         self.has_table_map = has_table_map
         self._starts = {}
@@ -206,7 +207,7 @@ class EventBody(KaitaiStruct):
             self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
-            self.content = _modules.table_map_event.TableMapEvent(self.len_fixed, self._io)
+            self.content = _modules.table_map_event.TableMapEvent(self.len_fixed, self.year_bits, self._io)
             self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.transaction_context_event:
             pass

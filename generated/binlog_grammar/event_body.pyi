@@ -56,13 +56,15 @@ class EventBody(KaitaiStruct):
     """Version of the log's format, 1, 3 or 4."""
     len_post_header: int
     """The format description's entry for the type, in bytes; 0 where it has none."""
+    year_bits: _binlog_enums.BinlogEnums.YearBits | int
+    """Whether the signedness of table maps has a bit for YEAR columns, as the format description event states."""
     table_map: _table_map_event.TableMapEvent | None
     """The table map that a rows event belongs to; null where there is none."""
     has_table_map: bool
     """Whether `table_map` is there."""
     content: _start_event_v3.StartEventV3 | _query_event.QueryEvent | _stop_event.StopEvent | _rotate_event.RotateEvent | _intvar_event.IntvarEvent | _load_event.LoadEvent | _slave_event.SlaveEvent | _create_file_event.CreateFileEvent | _append_block_event.AppendBlockEvent | _exec_load_event.ExecLoadEvent | _delete_file_event.DeleteFileEvent | _rand_event.RandEvent | _user_var_event.UserVarEvent | _format_description_event.FormatDescriptionEvent | _xid_event.XidEvent | _execute_load_query_event.ExecuteLoadQueryEvent | _table_map_event.TableMapEvent | _pre_ga_rows_event.PreGaRowsEvent | _rows_event.RowsEvent | _incident_event.IncidentEvent | _heartbeat_event.HeartbeatEvent | _ignorable_event.IgnorableEvent | _rows_query_event.RowsQueryEvent | _gtid_event.GtidEvent | _previous_gtids_event.PreviousGtidsEvent | _transaction_context_event.TransactionContextEvent | _view_change_event.ViewChangeEvent | _xa_prepare_event.XaPrepareEvent | _transaction_payload_event.TransactionPayloadEvent | _heartbeat_event_v2.HeartbeatEventV2 | _gtid_tagged_event.GtidTaggedEvent | _large_transaction_header_event.LargeTransactionHeaderEvent | _annotate_rows_event.AnnotateRowsEvent | _binlog_checkpoint_event.BinlogCheckpointEvent | _mariadb_gtid_event.MariadbGtidEvent | _mariadb_gtid_list_event.MariadbGtidListEvent | _start_encryption_event.StartEncryptionEvent | _query_compressed_event.QueryCompressedEvent | _compressed_rows_event.CompressedRowsEvent | _partial_row_data_event.PartialRowDataEvent | EventBody.UnknownEvent
     """The event, by its type."""
-    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, len_post_header: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, len_post_header: int, year_bits: _binlog_enums.BinlogEnums.YearBits | int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def len_fixed(self) -> int:
         """Length of the fixed part at the start of the body, in bytes. Logs before version 4 have no

@@ -67,6 +67,10 @@ class FormatDescriptionEvent(KaitaiStruct):
         if hasattr(self, '_m_len_own_post_header'):
             pass
 
+        _ = self.sixth_version_character
+        if hasattr(self, '_m_sixth_version_character'):
+            pass
+
 
     @property
     def has_checksums(self):
@@ -108,3 +112,29 @@ class FormatDescriptionEvent(KaitaiStruct):
 
         self._m_num_event_types = self.len_own_post_header - 57
         return getattr(self, '_m_num_event_types', None)
+
+    @property
+    def sixth_version_character(self):
+        """Of `server_version`; in 8.0.20 to 8.0.27 the last digit."""
+        if hasattr(self, '_m_sixth_version_character'):
+            return self._m_sixth_version_character
+
+        _pos = self._io.pos()
+        self._io.seek(7)
+        self._starts['_m_sixth_version_character'] = _bounds = [self._io.pos()]
+        self._m_sixth_version_character = self._io.read_u1()
+        _bounds.append(self._io.pos())
+        self._io.seek(_pos)
+        return getattr(self, '_m_sixth_version_character', None)
+
+    @property
+    def year_bits(self):
+        """Whether the server writes a bit for YEAR columns in the signedness of table maps: MariaDB, and MySQL
+        since 8.0.23; MySQL up to 8.0.20 does not, and which of the two 8.0.21 and 8.0.22 do is not known.
+        40 event types are those of 8.0.20 to 8.0.27.
+        """
+        if hasattr(self, '_m_year_bits'):
+            return self._m_year_bits
+
+        self._m_year_bits = (binlog_enums.BinlogEnums.YearBits.absent if self.num_event_types < 40 else (binlog_enums.BinlogEnums.YearBits.present if self.num_event_types > 40 else (binlog_enums.BinlogEnums.YearBits.absent if self.sixth_version_character == 48 else (binlog_enums.BinlogEnums.YearBits.present if  ((self.sixth_version_character >= 51) and (self.sixth_version_character <= 55))  else binlog_enums.BinlogEnums.YearBits.undetermined))))
+        return getattr(self, '_m_year_bits', None)

@@ -52,5 +52,14 @@ class FormatDescriptionEvent(KaitaiStruct):
     def has_permuted_types(self) -> bool:
         """Whether types 16 to 22 are numbered as in some 5.1 alpha versions, see `effective_type`."""
     @property
+    def sixth_version_character(self) -> int:
+        """Of `server_version`; in 8.0.20 to 8.0.27 the last digit."""
+    @property
+    def year_bits(self) -> _binlog_enums.BinlogEnums.YearBits | int:
+        """Whether the server writes a bit for YEAR columns in the signedness of table maps: MariaDB, and MySQL
+        since 8.0.23; MySQL up to 8.0.20 does not, and which of the two 8.0.21 and 8.0.22 do is not known.
+        40 event types are those of 8.0.20 to 8.0.27.
+        """
+    @property
     def has_checksums(self) -> bool:
         """Whether every later event ends with a CRC32 of all its bytes before."""

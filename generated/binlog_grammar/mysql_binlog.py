@@ -74,7 +74,7 @@ class MysqlBinlog(KaitaiStruct):
             _starts = self._starts
             _tell = self._io._io.tell
             _starts['event'] = _tell()
-            self.event = _modules.binlog_event.BinlogEvent(self._root.binlog_version, self.len_header, self.len_post_header,  ((self.has_format) and (self.format.has_checksums)) ,  ((self.has_format) and (self.format.has_permuted_types)) , self.table_map, self.has_table_map, self._io)
+            self.event = _modules.binlog_event.BinlogEvent(self._root.binlog_version, self.len_header, self.len_post_header,  ((self.has_format) and (self.format.has_checksums)) ,  ((self.has_format) and (self.format.has_permuted_types)) , (self.format.year_bits if self.has_format else binlog_enums.BinlogEnums.YearBits.undetermined), self.table_map, self.has_table_map, self._io)
             self.event._read()
             self._end = _tell()
 

@@ -28,7 +28,7 @@ class StreamPacket(KaitaiStruct):
     _STRUCTURES = ('body',)
     body = None
 
-    def __init__(self, has_semi_sync, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, has_semi_sync, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, year_bits, table_map, has_table_map, _io, _parent=None, _root=None):
         super(StreamPacket, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
@@ -38,6 +38,7 @@ class StreamPacket(KaitaiStruct):
         self.len_post_header = len_post_header
         self.is_checksummed = is_checksummed
         self.has_permuted_types = has_permuted_types
+        self.year_bits = year_bits
         self.table_map = table_map
         self.has_table_map = has_table_map
         self._starts = {}
@@ -496,7 +497,7 @@ class StreamPacket(KaitaiStruct):
                 self.semi_sync._read()
 
             _starts['event'] = _tell()
-            self.event = _modules.binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.len_header, self._parent.len_post_header, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
+            self.event = _modules.binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.len_header, self._parent.len_post_header, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.year_bits, self._parent.table_map, self._parent.has_table_map, self._io)
             self.event._read()
             if (not (self._io.is_eof())):
                 pass

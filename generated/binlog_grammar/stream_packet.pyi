@@ -4,6 +4,7 @@ from enum import IntEnum
 from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
+from . import binlog_enums as _binlog_enums
 from . import binlog_event as _binlog_event
 from . import packed_integer as _packed_integer
 from . import table_map_event as _table_map_event
@@ -27,6 +28,8 @@ class StreamPacket(KaitaiStruct):
     """Whether events of the stream end with a checksum."""
     has_permuted_types: bool
     """Whether the source numbers its event types as early 5.1 alpha versions did."""
+    year_bits: _binlog_enums.BinlogEnums.YearBits | int
+    """Whether the signedness of table maps has a bit for YEAR columns, as the format description event states."""
     table_map: _table_map_event.TableMapEvent | None
     """The table map that a rows event belongs to; null where there is none."""
     has_table_map: bool
@@ -38,7 +41,7 @@ class StreamPacket(KaitaiStruct):
     """
     body: StreamPacket.StreamedEvent | StreamPacket.EndOfStream | StreamPacket.Error | None
     """The message, by its kind."""
-    def __init__(self, has_semi_sync: bool, binlog_version: int, len_header: int, len_post_header: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, has_semi_sync: bool, binlog_version: int, len_header: int, len_post_header: int, is_checksummed: bool, has_permuted_types: bool, year_bits: _binlog_enums.BinlogEnums.YearBits | int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class PacketKind(IntEnum):
         event = 0

@@ -5,6 +5,7 @@ import sys
 import kaitaistruct
 from kaitaistruct import KaitaiStream, BytesIO
 from . import KaitaiStruct
+from . import binlog_enums
 from . import column_types
 
 _modules = sys.modules[__package__]
@@ -25,11 +26,12 @@ class TableMapEvent(KaitaiStruct):
     metadata = None
     null_bits = None
 
-    def __init__(self, len_post_header, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, server_year_bits, _io, _parent=None, _root=None):
         super(TableMapEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.len_post_header = len_post_header
+        self.server_year_bits = server_year_bits
         self._starts = {}
 
     def _read(self):
@@ -138,14 +140,16 @@ class TableMapEvent(KaitaiStruct):
 
     class Column(KaitaiStruct):
         _STRUCTURES = ()
-        def __init__(self, index, numeric_ordinal, json_ordinal, are_previous_known, _io, _parent=None, _root=None):
+        def __init__(self, index, number_ordinal, year_ordinal, json_ordinal, are_previous_known, are_previous_years_set, _io, _parent=None, _root=None):
             super(TableMapEvent.Column, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.index = index
-            self.numeric_ordinal = numeric_ordinal
+            self.number_ordinal = number_ordinal
+            self.year_ordinal = year_ordinal
             self.json_ordinal = json_ordinal
             self.are_previous_known = are_previous_known
+            self.are_previous_years_set = are_previous_years_set
             self._starts = {}
 
         def _read(self):
@@ -158,6 +162,15 @@ class TableMapEvent(KaitaiStruct):
             pass
 
         @property
+        def are_years_set(self):
+            """Whether the bits of all YEAR columns up to this one are set, if the field `signedness` has any."""
+            if hasattr(self, '_m_are_years_set'):
+                return self._m_are_years_set
+
+            self._m_are_years_set =  ((self.are_previous_years_set) and ( (((not (self.is_year))) or (self.is_unsigned_with_years)) ))
+            return getattr(self, '_m_are_years_set', None)
+
+        @property
         def column_type(self):
             if hasattr(self, '_m_column_type'):
                 return self._m_column_type
@@ -167,7 +180,7 @@ class TableMapEvent(KaitaiStruct):
 
         @property
         def has_known_length(self):
-            """Whether the type, which is no number's, is one whose values have a known length."""
+            """Whether the type, which is neither numeric nor YEAR, is one whose values have a known length."""
             if hasattr(self, '_m_has_known_length'):
                 return self._m_has_known_length
 
@@ -183,12 +196,30 @@ class TableMapEvent(KaitaiStruct):
             return getattr(self, '_m_has_name', None)
 
         @property
+        def has_sign_with_years(self):
+            if hasattr(self, '_m_has_sign_with_years'):
+                return self._m_has_sign_with_years
+
+            self._m_has_sign_with_years =  ((self._parent.has_signedness) and (self.sign_ordinal_with_years // 8 < len(self._parent.signedness.bits)))
+            return getattr(self, '_m_has_sign_with_years', None)
+
+        @property
+        def has_sign_without_years(self):
+            if hasattr(self, '_m_has_sign_without_years'):
+                return self._m_has_sign_without_years
+
+            self._m_has_sign_without_years =  ((self._parent.has_signedness) and (self.number_ordinal // 8 < len(self._parent.signedness.bits)))
+            return getattr(self, '_m_has_sign_without_years', None)
+
+        @property
         def has_signedness(self):
-            """Whether the log says if the number is signed."""
+            """Whether the log says if the number is signed. It does not where that depends on whether the field
+            `signedness` has bits for YEAR columns, and this is unknown.
+            """
             if hasattr(self, '_m_has_signedness'):
                 return self._m_has_signedness
 
-            self._m_has_signedness =  ((self.is_numeric) and (len(self._parent.optional_metadata) > 0) and (self._parent.optional_metadata[-1].signedness_index >= 0) and (self.numeric_ordinal // 8 < len(self._parent.signedness.bits)))
+            self._m_has_signedness =  ((self.is_number) and ((self.has_sign_with_years if self._parent.year_bits == binlog_enums.BinlogEnums.YearBits.present else (self.has_sign_without_years if self._parent.year_bits == binlog_enums.BinlogEnums.YearBits.absent else  ((self.has_sign_with_years) and (self.is_unsigned_with_years == self.is_unsigned_without_years)) ))))
             return getattr(self, '_m_has_signedness', None)
 
         @property
@@ -214,7 +245,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_known'):
                 return self._m_is_known
 
-            self._m_is_known =  ((self.are_previous_known) and ( ((self.is_numeric) or (self.has_known_length)) ))
+            self._m_is_known =  ((self.are_previous_known) and ( ((self.is_number) or (self.is_year) or (self.has_known_length)) ))
             return getattr(self, '_m_is_known', None)
 
         @property
@@ -226,15 +257,13 @@ class TableMapEvent(KaitaiStruct):
             return getattr(self, '_m_is_nullable', None)
 
         @property
-        def is_numeric(self):
-            """Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
-            mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
-            """
-            if hasattr(self, '_m_is_numeric'):
-                return self._m_is_numeric
+        def is_number(self):
+            """The type is numeric, so that the column has a bit in the field `signedness`."""
+            if hasattr(self, '_m_is_number'):
+                return self._m_is_number
 
-            self._m_is_numeric =  ((self.column_type == column_types.ColumnTypes.ColumnType.tiny) or (self.column_type == column_types.ColumnTypes.ColumnType.short) or (self.column_type == column_types.ColumnTypes.ColumnType.long) or (self.column_type == column_types.ColumnTypes.ColumnType.float) or (self.column_type == column_types.ColumnTypes.ColumnType.double) or (self.column_type == column_types.ColumnTypes.ColumnType.longlong) or (self.column_type == column_types.ColumnTypes.ColumnType.int24) or (self.column_type == column_types.ColumnTypes.ColumnType.year) or (self.column_type == column_types.ColumnTypes.ColumnType.newdecimal))
-            return getattr(self, '_m_is_numeric', None)
+            self._m_is_number =  ((self.column_type == column_types.ColumnTypes.ColumnType.tiny) or (self.column_type == column_types.ColumnTypes.ColumnType.short) or (self.column_type == column_types.ColumnTypes.ColumnType.long) or (self.column_type == column_types.ColumnTypes.ColumnType.float) or (self.column_type == column_types.ColumnTypes.ColumnType.double) or (self.column_type == column_types.ColumnTypes.ColumnType.longlong) or (self.column_type == column_types.ColumnTypes.ColumnType.int24) or (self.column_type == column_types.ColumnTypes.ColumnType.newdecimal))
+            return getattr(self, '_m_is_number', None)
 
         @property
         def is_unsigned(self):
@@ -242,8 +271,26 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_unsigned'):
                 return self._m_is_unsigned
 
-            self._m_is_unsigned =  ((self.has_signedness) and (self._parent.signedness.bits[self.numeric_ordinal // 8] >> 7 - self.numeric_ordinal % 8 & 1 == 1))
+            self._m_is_unsigned =  ((self.has_signedness) and ((self.is_unsigned_with_years if self._parent.year_bits == binlog_enums.BinlogEnums.YearBits.present else self.is_unsigned_without_years)))
             return getattr(self, '_m_is_unsigned', None)
+
+        @property
+        def is_unsigned_with_years(self):
+            """The column's bit, if the field `signedness` has bits for YEAR columns."""
+            if hasattr(self, '_m_is_unsigned_with_years'):
+                return self._m_is_unsigned_with_years
+
+            self._m_is_unsigned_with_years =  ((self.has_sign_with_years) and (self._parent.signedness.bits[self.sign_ordinal_with_years // 8] >> 7 - self.sign_ordinal_with_years % 8 & 1 == 1))
+            return getattr(self, '_m_is_unsigned_with_years', None)
+
+        @property
+        def is_unsigned_without_years(self):
+            """The column's bit, if the field `signedness` has no bits for YEAR columns."""
+            if hasattr(self, '_m_is_unsigned_without_years'):
+                return self._m_is_unsigned_without_years
+
+            self._m_is_unsigned_without_years =  ((self.has_sign_without_years) and (self._parent.signedness.bits[self.number_ordinal // 8] >> 7 - self.number_ordinal % 8 & 1 == 1))
+            return getattr(self, '_m_is_unsigned_without_years', None)
 
         @property
         def is_visible(self):
@@ -253,6 +300,15 @@ class TableMapEvent(KaitaiStruct):
 
             self._m_is_visible =  (((not (self.has_visibility))) or (self._parent.column_visibility.bits[self.index // 8] >> 7 - self.index % 8 & 1 == 1))
             return getattr(self, '_m_is_visible', None)
+
+        @property
+        def is_year(self):
+            """The type is YEAR, which has a bit in the field `signedness` of newer servers, always 1."""
+            if hasattr(self, '_m_is_year'):
+                return self._m_is_year
+
+            self._m_is_year = self.column_type == column_types.ColumnTypes.ColumnType.year
+            return getattr(self, '_m_is_year', None)
 
         @property
         def metadata(self):
@@ -283,12 +339,20 @@ class TableMapEvent(KaitaiStruct):
             return getattr(self, '_m_next_json_ordinal', None)
 
         @property
-        def next_numeric_ordinal(self):
-            if hasattr(self, '_m_next_numeric_ordinal'):
-                return self._m_next_numeric_ordinal
+        def next_number_ordinal(self):
+            if hasattr(self, '_m_next_number_ordinal'):
+                return self._m_next_number_ordinal
 
-            self._m_next_numeric_ordinal = (self.numeric_ordinal + 1 if self.is_numeric else self.numeric_ordinal)
-            return getattr(self, '_m_next_numeric_ordinal', None)
+            self._m_next_number_ordinal = (self.number_ordinal + 1 if self.is_number else self.number_ordinal)
+            return getattr(self, '_m_next_number_ordinal', None)
+
+        @property
+        def next_year_ordinal(self):
+            if hasattr(self, '_m_next_year_ordinal'):
+                return self._m_next_year_ordinal
+
+            self._m_next_year_ordinal = (self.year_ordinal + 1 if self.is_year else self.year_ordinal)
+            return getattr(self, '_m_next_year_ordinal', None)
 
         @property
         def old_fractional_digits(self):
@@ -310,6 +374,15 @@ class TableMapEvent(KaitaiStruct):
 
             self._m_real_type = self.metadata.real_type
             return getattr(self, '_m_real_type', None)
+
+        @property
+        def sign_ordinal_with_years(self):
+            """Index of the column's bit in the field `signedness`, if that has bits for YEAR columns."""
+            if hasattr(self, '_m_sign_ordinal_with_years'):
+                return self._m_sign_ordinal_with_years
+
+            self._m_sign_ordinal_with_years = self.number_ordinal + self.year_ordinal
+            return getattr(self, '_m_sign_ordinal_with_years', None)
 
 
     class MetadataBlock(KaitaiStruct):
@@ -387,7 +460,7 @@ class TableMapEvent(KaitaiStruct):
             self._starts['_m_columns'] = _bounds = [self._io.pos()]
             self._m_columns = []
             for i in range(self.num_columns.value):
-                _t__m_columns = TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (0 if i == 0 else self.columns[i - 1].next_json_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root)
+                _t__m_columns = TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_number_ordinal), (0 if i == 0 else self.columns[i - 1].next_year_ordinal), (0 if i == 0 else self.columns[i - 1].next_json_ordinal), (True if i == 0 else self.columns[i - 1].is_known), (True if i == 0 else self.columns[i - 1].are_years_set), self._io, self, self._root)
                 try:
                     _t__m_columns._read()
                 finally:
@@ -435,6 +508,15 @@ class TableMapEvent(KaitaiStruct):
         return getattr(self, '_m_has_referencing_keys', None)
 
     @property
+    def has_signedness(self):
+        """Whether the event says which numbers are signed."""
+        if hasattr(self, '_m_has_signedness'):
+            return self._m_has_signedness
+
+        self._m_has_signedness =  ((len(self.optional_metadata) > 0) and (self.optional_metadata[-1].signedness_index >= 0))
+        return getattr(self, '_m_has_signedness', None)
+
+    @property
     def has_triggers(self):
         """The table has triggers. MariaDB since 10.1."""
         if hasattr(self, '_m_has_triggers'):
@@ -453,6 +535,28 @@ class TableMapEvent(KaitaiStruct):
         return getattr(self, '_m_is_bit_length_exact', None)
 
     @property
+    def matches_with_years(self):
+        """The field `signedness` may have bits for YEAR columns: it has as many bytes as that takes, no bit is set
+        after those of the columns, and those of the YEAR columns are set, as servers always do.
+        """
+        if hasattr(self, '_m_matches_with_years'):
+            return self._m_matches_with_years
+
+        self._m_matches_with_years =  ((self.has_signedness) and (len(self.signedness.bits) == (self.num_sign_bits_with_years + 7) // 8) and (self.signedness.bits[-1] & 255 >> (self.num_sign_bits_with_years - 1) % 8 + 1 == 0) and (self.columns[-1].are_years_set))
+        return getattr(self, '_m_matches_with_years', None)
+
+    @property
+    def matches_without_years(self):
+        """The field `signedness` may have no bits for YEAR columns: it has as many bytes as that takes, and no bit
+        is set after those of the columns.
+        """
+        if hasattr(self, '_m_matches_without_years'):
+            return self._m_matches_without_years
+
+        self._m_matches_without_years =  ((self.has_signedness) and (len(self.signedness.bits) == (self.num_numbers + 7) // 8) and (self.signedness.bits[-1] & 255 >> (self.num_numbers - 1) % 8 + 1 == 0))
+        return getattr(self, '_m_matches_without_years', None)
+
+    @property
     def num_json_columns(self):
         """Number of columns of the type JSON."""
         if hasattr(self, '_m_num_json_columns'):
@@ -462,13 +566,42 @@ class TableMapEvent(KaitaiStruct):
         return getattr(self, '_m_num_json_columns', None)
 
     @property
+    def num_numbers(self):
+        """Number of columns of numeric types, without YEAR."""
+        if hasattr(self, '_m_num_numbers'):
+            return self._m_num_numbers
+
+        self._m_num_numbers = (self.columns[-1].next_number_ordinal if  ((self.has_metadata) and (self.num_columns.value != 0))  else 0)
+        return getattr(self, '_m_num_numbers', None)
+
+    @property
+    def num_sign_bits_with_years(self):
+        """Number of columns of numeric types, with YEAR."""
+        if hasattr(self, '_m_num_sign_bits_with_years'):
+            return self._m_num_sign_bits_with_years
+
+        self._m_num_sign_bits_with_years = (self.columns[-1].next_number_ordinal + self.columns[-1].next_year_ordinal if  ((self.has_metadata) and (self.num_columns.value != 0))  else 0)
+        return getattr(self, '_m_num_sign_bits_with_years', None)
+
+    @property
     def signedness(self):
         """The last field of this kind, if there is one."""
         if hasattr(self, '_m_signedness'):
             return self._m_signedness
 
-        if  ((len(self.optional_metadata) > 0) and (self.optional_metadata[-1].signedness_index >= 0)) :
+        if self.has_signedness:
             pass
             self._m_signedness = self.optional_metadata[self.optional_metadata[-1].signedness_index].value
 
         return getattr(self, '_m_signedness', None)
+
+    @property
+    def year_bits(self):
+        """Whether the field `signedness` has a bit for YEAR columns: as the field itself shows, or else as the
+        server does.
+        """
+        if hasattr(self, '_m_year_bits'):
+            return self._m_year_bits
+
+        self._m_year_bits = (self.server_year_bits if self.matches_with_years == self.matches_without_years else (binlog_enums.BinlogEnums.YearBits.present if self.matches_with_years else binlog_enums.BinlogEnums.YearBits.absent))
+        return getattr(self, '_m_year_bits', None)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
+from . import binlog_enums as _binlog_enums
 from . import column_metadata as _column_metadata
 from . import column_types as _column_types
 from . import packed_integer as _packed_integer
@@ -17,6 +18,8 @@ class TableMapEvent(KaitaiStruct):
     """
     len_post_header: int
     """Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes."""
+    server_year_bits: _binlog_enums.BinlogEnums.YearBits | int
+    """Whether the server writes a bit for YEAR columns in the field `signedness`."""
     table_id: _table_id.TableId
     """What rows events refer to the table by.
 
@@ -91,7 +94,7 @@ class TableMapEvent(KaitaiStruct):
 
     The server's name: m_optional_metadata
     """
-    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, server_year_bits: _binlog_enums.BinlogEnums.YearBits | int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_bit_length_exact(self) -> bool:
         """BIT columns take whole bytes only; all servers set this.
@@ -120,6 +123,9 @@ class TableMapEvent(KaitaiStruct):
     def has_metadata(self) -> bool:
         """Whether anything follows the types; computed right after them and kept."""
     @property
+    def has_signedness(self) -> bool:
+        """Whether the event says which numbers are signed."""
+    @property
     def signedness(self) -> _table_map_metadata.TableMapMetadata.Bitmap | None:
         """The last field of this kind, if there is one."""
     @property
@@ -131,6 +137,27 @@ class TableMapEvent(KaitaiStruct):
     @property
     def columns(self) -> list[TableMapEvent.Column] | None:
         """What the parts of the event say of each column; no bytes of their own."""
+    @property
+    def num_numbers(self) -> int:
+        """Number of columns of numeric types, without YEAR."""
+    @property
+    def num_sign_bits_with_years(self) -> int:
+        """Number of columns of numeric types, with YEAR."""
+    @property
+    def matches_with_years(self) -> bool:
+        """The field `signedness` may have bits for YEAR columns: it has as many bytes as that takes, no bit is set
+        after those of the columns, and those of the YEAR columns are set, as servers always do.
+        """
+    @property
+    def matches_without_years(self) -> bool:
+        """The field `signedness` may have no bits for YEAR columns: it has as many bytes as that takes, and no bit
+        is set after those of the columns.
+        """
+    @property
+    def year_bits(self) -> _binlog_enums.BinlogEnums.YearBits | int:
+        """Whether the field `signedness` has a bit for YEAR columns: as the field itself shows, or else as the
+        server does.
+        """
     @property
     def num_json_columns(self) -> int:
         """Number of columns of the type JSON."""
@@ -151,13 +178,17 @@ class TableMapEvent(KaitaiStruct):
     class Column(KaitaiStruct):
         index: int
         """Index among the columns, from 0."""
-        numeric_ordinal: int
-        """Number of numeric columns before this one."""
+        number_ordinal: int
+        """Number of columns of numeric types before this one, without YEAR."""
+        year_ordinal: int
+        """Number of YEAR columns before this one."""
         json_ordinal: int
         """Number of JSON columns before this one."""
         are_previous_known: bool
         """Whether the types of all columns before this one are known."""
-        def __init__(self, index: int, numeric_ordinal: int, json_ordinal: int, are_previous_known: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        are_previous_years_set: bool
+        """Whether the bits of all YEAR columns before this one are set, if the field `signedness` has any."""
+        def __init__(self, index: int, number_ordinal: int, year_ordinal: int, json_ordinal: int, are_previous_known: bool, are_previous_years_set: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def column_type(self) -> _column_types.ColumnTypes.ColumnType | int: ...
         @property
@@ -174,19 +205,40 @@ class TableMapEvent(KaitaiStruct):
         @property
         def is_nullable(self) -> bool: ...
         @property
-        def is_numeric(self) -> bool:
-            """Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
-            mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
-            """
+        def is_number(self) -> bool:
+            """The type is numeric, so that the column has a bit in the field `signedness`."""
         @property
-        def next_numeric_ordinal(self) -> int: ...
+        def next_number_ordinal(self) -> int: ...
+        @property
+        def is_year(self) -> bool:
+            """The type is YEAR, which has a bit in the field `signedness` of newer servers, always 1."""
+        @property
+        def next_year_ordinal(self) -> int: ...
+        @property
+        def are_years_set(self) -> bool:
+            """Whether the bits of all YEAR columns up to this one are set, if the field `signedness` has any."""
         @property
         def is_json(self) -> bool: ...
         @property
         def next_json_ordinal(self) -> int: ...
         @property
+        def sign_ordinal_with_years(self) -> int:
+            """Index of the column's bit in the field `signedness`, if that has bits for YEAR columns."""
+        @property
+        def has_sign_with_years(self) -> bool: ...
+        @property
+        def is_unsigned_with_years(self) -> bool:
+            """The column's bit, if the field `signedness` has bits for YEAR columns."""
+        @property
+        def has_sign_without_years(self) -> bool: ...
+        @property
+        def is_unsigned_without_years(self) -> bool:
+            """The column's bit, if the field `signedness` has no bits for YEAR columns."""
+        @property
         def has_signedness(self) -> bool:
-            """Whether the log says if the number is signed."""
+            """Whether the log says if the number is signed. It does not where that depends on whether the field
+            `signedness` has bits for YEAR columns, and this is unknown.
+            """
         @property
         def is_unsigned(self) -> bool:
             """The column is declared UNSIGNED; false where the log does not say."""
@@ -203,7 +255,7 @@ class TableMapEvent(KaitaiStruct):
             """Present where `binlog_row_metadata` was FULL."""
         @property
         def has_known_length(self) -> bool:
-            """Whether the type, which is no number's, is one whose values have a known length."""
+            """Whether the type, which is neither numeric nor YEAR, is one whose values have a known length."""
         @property
         def is_known(self) -> bool:
             """Whether the lengths of values are known, of this column and of all before it."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.table_map_event import TableMapEvent
 
 from tests.grammar.vectors import parse
+
+YearBits = BinlogEnums.YearBits
 
 
 def field(number: int, value: str | bytes) -> bytes:
@@ -30,5 +33,10 @@ def table_map_bytes(
     )
 
 
-def table_map(types: list[int], metadata: str = "", optional: bytes = b"") -> Any:
-    return parse(TableMapEvent, table_map_bytes(types, metadata, optional=optional), 8)
+def table_map(
+    types: list[int],
+    metadata: str = "",
+    optional: bytes = b"",
+    year_bits: YearBits = YearBits.present,
+) -> Any:
+    return parse(TableMapEvent, table_map_bytes(types, metadata, optional=optional), 8, year_bits)

@@ -15,6 +15,7 @@ from binlog_grammar.event_body import EventBody
 from tests.grammar.vectors import parse, unread
 
 EventType = BinlogEnums.EventType
+YearBits = BinlogEnums.YearBits
 
 # Published dump of a MySQL 8.0.34 log; mysqlbinlog printed the same bytes in base 64.
 MYSQL_8_0_34 = base64.b64decode(
@@ -33,11 +34,13 @@ MYSQL_5_5_2 = bytes.fromhex(
 
 def event(data: bytes, version: int, header_length: int) -> Any:
     """The first event of a log, which nothing before it describes."""
-    return parse(BinlogEvent, data, version, header_length, 0, False, False, None, False)
+    return parse(
+        BinlogEvent, data, version, header_length, 0, False, False, YearBits.undetermined, None, False
+    )
 
 
 def body(kind: EventType, data: bytes, version: int = 4, post_header_length: int = 0) -> Any:
-    parsed = parse(EventBody, data, kind, version, post_header_length, None, False)
+    parsed = parse(EventBody, data, kind, version, post_header_length, YearBits.undetermined, None, False)
     assert unread(parsed) == []
     return parsed.content
 
@@ -104,9 +107,32 @@ def test_both_loads() -> None:
     assert (long.target.long_separators.field_terminator.value, long.file_name) == (b"||", "f")
 
 
+@pytest.mark.parametrize(
+    ("server_version", "num_event_types", "year_bits"),
+    [
+        ("8.0.15", 39, YearBits.absent),
+        ("8.0.20", 40, YearBits.absent),
+        ("8.0.20-11", 40, YearBits.absent),
+        ("8.0.21", 40, YearBits.undetermined),
+        ("8.0.22-debug", 40, YearBits.undetermined),
+        ("renamed", 40, YearBits.undetermined),
+        ("8.0.23", 40, YearBits.present),
+        ("8.0.27-18", 40, YearBits.present),
+        ("8.0.34", 41, YearBits.present),
+        ("9.7.4", 42, YearBits.present),
+        ("10.5.23-MariaDB", 171, YearBits.present),
+    ],
+)
+def test_bits_of_years_by_server(server_version: str, num_event_types: int, year_bits: YearBits) -> None:
+    lengths = bytearray(num_event_types)
+    lengths[EventType.format_description_event - 1] = 57 + num_event_types
+    data = b"\x04\0" + server_version.encode().ljust(50, b"\0") + bytes(4) + b"\x13" + lengths + b"\0"
+    assert body(EventType.format_description_event, data).year_bits == year_bits
+
+
 def test_an_unknown_type_keeps_its_bytes() -> None:
     for kind in (0, 44, 100, 173, 255):
-        parsed = parse(EventBody, b"\x01\x02\x03", kind, 4, 0, None, False)
+        parsed = parse(EventBody, b"\x01\x02\x03", kind, 4, 0, YearBits.undetermined, None, False)
         assert parsed.content.data == b"\x01\x02\x03"
         assert unread(parsed) == []
 
@@ -119,7 +145,7 @@ def test_every_type_has_a_structure() -> None:
     unknown = EventBody.UnknownEvent
     for kind in EventType:
         try:
-            parsed = parse(EventBody, b"", kind, 4, 0, None, False)
+            parsed = parse(EventBody, b"", kind, 4, 0, YearBits.undetermined, None, False)
         except EOFError:
             continue
         assert isinstance(parsed.content, unknown) == (kind is EventType.unknown_event), kind

@@ -342,7 +342,7 @@ def test_cut_or_extended(case: Vector) -> None:
 
 
 def test_the_dump_of_a_gtid_event() -> None:
-    event = parse(BinlogEvent, GTID_8_0_40, 4, 19, 42, True, False, None, False)
+    event = parse(BinlogEvent, GTID_8_0_40, 4, 19, 42, True, False, 0, None, False)
     assert (event.header.server_id, event.header.next_position) == (1, 276)
     assert event.body.content.gno == 12
     assert event.checksum == zlib.crc32(GTID_8_0_40[:-4])

@@ -7,6 +7,7 @@ import zlib
 from typing import Any
 
 import pytest
+from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.com_binlog_dump import ComBinlogDump
 from binlog_grammar.com_binlog_dump_gtid import ComBinlogDumpGtid
 from binlog_grammar.com_register_slave import ComRegisterSlave
@@ -19,6 +20,8 @@ from kaitaistruct import ValidationFailedError
 from tests.corpus_files import Case, packets, special_cases
 from tests.grammar.vectors import Vector, assert_fields, assert_nothing_is_dropped, parse, unread, vector
 
+YearBits = BinlogEnums.YearBits
+
 # A rotation as a source makes it up at the start of a stream, and an XID with its checksum.
 ROTATE = (
     bytes.fromhex("00000000 04 61000000 28000000 00000000 2000") + struct.pack("<Q", 4) + b"binlog.000002"
@@ -27,8 +30,8 @@ XID = bytes.fromhex("6e0f3568 10 01000000 1f000000 c5000000 0000 120000000000000
 XID += struct.pack("<I", zlib.crc32(XID))
 
 #: What a replica knows of the log: version 4, header of 19 bytes; the rest depends on the event.
-PLAIN = (4, 19, 0, False, False, None, False)
-CHECKSUMMED = (4, 19, 0, True, False, None, False)
+PLAIN = (4, 19, 0, False, False, YearBits.undetermined, None, False)
+CHECKSUMMED = (4, 19, 0, True, False, YearBits.undetermined, None, False)
 
 STREAM = [
     vector(
@@ -256,15 +259,18 @@ def received(case: Case) -> list[Any]:
     """The messages of a recorded stream, each with what the format description before it says."""
     messages: list[Any] = []
     lengths: list[int] = []
+    year_bits = YearBits.undetermined
     has_semi_sync = "semi_sync" in case.folder.name
     # The first packet answers the registration.
     for packet in packets(case.folder / "server.bin")[1:]:
         type_code = packet.raw[7:8] if has_semi_sync else packet.raw[5:6]
         is_known = packet.raw[0] == 0 and 0 < type_code[0] <= len(lengths)
         length = lengths[type_code[0] - 1] if is_known else 0
-        message = parse(StreamPacket, packet.raw, has_semi_sync, 4, 19, length, True, False, None, False)
+        context = (4, 19, length, True, False, year_bits, None, False)
+        message = parse(StreamPacket, packet.raw, has_semi_sync, *context)
         if message.kind == StreamPacket.PacketKind.event and message.body.event.is_format_description:
-            lengths = message.body.event.body.content.len_post_headers
+            described = message.body.event.body.content
+            lengths, year_bits = described.len_post_headers, described.year_bits
         messages.append(message)
     return messages
 

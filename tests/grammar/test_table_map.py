@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from binlog_grammar.table_map_event import TableMapEvent
 
-from tests.grammar.row_bytes import field, table_map, table_map_bytes
+from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes
 from tests.grammar.vectors import Vector, assert_fields, assert_nothing_is_dropped, parse, vector
 
 #: MySQL 9.7: a INT, y YEAR, u INT UNSIGNED, y2 YEAR, b TINYINT UNSIGNED, f FLOAT UNSIGNED,
@@ -23,6 +23,7 @@ EVENTS = [
         TableMapEvent,
         NUMBERS,
         8,
+        YearBits.present,
         table_id__value=0x6D,
         flags=1,
         is_bit_length_exact=True,
@@ -51,6 +52,7 @@ EVENTS = [
         TableMapEvent,
         "00000000 0000 04 74657374 00 02 7431 00 02 03fe",
         6,
+        YearBits.present,
         table_id__value=0,
         table_name="t1",
         num_columns__value=2,
@@ -65,6 +67,7 @@ EVENTS = [
         TableMapEvent,
         "ffffffffffff 0740 00 00 00 00 00 00",
         8,
+        YearBits.present,
         table_id__value=2**48 - 1,
         is_bit_length_exact=True,
         has_referencing_keys=True,
@@ -79,6 +82,7 @@ EVENTS = [
         TableMapEvent,
         "070000000000 0100 aabb 01 73 00 01 74 00 01 03 00 00",
         10,
+        YearBits.present,
         unknown_post_header=b"\xaa\xbb",
         schema_name="s",
     ),
@@ -87,6 +91,7 @@ EVENTS = [
         TableMapEvent,
         "070000000000 0100 02 c3a9 00 01 ff 00 01 03 00 00",
         8,
+        YearBits.present,
         schema_name="é",
         table_name="\udcff",
     ),
@@ -95,6 +100,7 @@ EVENTS = [
         TableMapEvent,
         table_map_bytes([3, 200], "1234"),
         8,
+        YearBits.present,
         column_types__1=200,
         metadata__unknown_tail=b"\x12\x34",
         has_known_columns=False,
@@ -222,7 +228,7 @@ CASES = [
         Vector(
             name,
             TableMapEvent,
-            (8,),
+            (8, YearBits.present),
             table_map_bytes([type_], data),
             {f"metadata.columns.0.{k}": v for k, v in says.items()},
         )
@@ -232,7 +238,7 @@ CASES = [
         Vector(
             name,
             TableMapEvent,
-            (8,),
+            (8, YearBits.present),
             table_map_bytes([3], optional=field(number, data)),
             {f"optional_metadata.0.{k}": v for k, v in says.items()},
         )
@@ -251,11 +257,73 @@ def test_nothing_is_dropped(case: Vector) -> None:
     assert_nothing_is_dropped(case)
 
 
+def unsigned_of(event: Any) -> list[bool | None]:
+    """What the table map says of each column: whether it is unsigned, None where it does not say."""
+    return [column.is_unsigned if column.has_signedness else None for column in event.columns]
+
+
 def test_signedness_counts_year_columns() -> None:
-    """As servers write it; their mysqlbinlog, as it prints columns, forgets YEAR."""
-    event = parse(TableMapEvent, bytes.fromhex(NUMBERS), 8)
+    event = parse(TableMapEvent, bytes.fromhex(NUMBERS), 8, YearBits.present)
     unsigned = {column.name for column in event.columns if column.is_unsigned}
-    assert unsigned == {"y", "u", "y2", "b", "f", "d", "s"}
+    assert unsigned == {"u", "b", "f", "d", "s"}
+
+
+#: Types of columns; what servers write for them with bits for YEAR columns, and without; whether the columns
+#: are unsigned.
+TINY, INT, BIGINT, YEAR, CHAR = 1, 3, 8, 13, 254
+SIGNS: list[tuple[list[int], str, str, list[bool | None]]] = [
+    ([YEAR, INT], "c0", "80", [None, True]),
+    ([INT, YEAR, INT], "60", "40", [False, None, True]),
+    ([YEAR, TINY, YEAR, BIGINT], "f0", "c0", [None, True, None, True]),
+    ([YEAR, INT, INT], "a0", "40", [None, False, True]),
+    ([*[INT] * 7, YEAR, INT], "0180", "01", [*[False] * 7, None, True]),
+    ([YEAR, *[INT] * 8], "80 80", "01", [None, *[False] * 7, True]),
+    ([YEAR, *[INT] * 16, YEAR], "80 00 c0", "00 01", [None, *[False] * 15, True, None]),
+]
+
+
+@pytest.mark.parametrize(("types", "with_years", "without_years", "unsigned"), SIGNS)
+def test_the_server_decides_whether_years_have_bits(
+    types: list[int], with_years: str, without_years: str, unsigned: list[bool | None]
+) -> None:
+    for year_bits, bits in ((YearBits.present, with_years), (YearBits.absent, without_years)):
+        event = table_map(types, optional=field(1, bits), year_bits=year_bits)
+        assert unsigned_of(event) == unsigned
+
+
+@pytest.mark.parametrize(
+    ("types", "bits", "unsigned"),
+    [
+        pytest.param([YEAR, *[INT] * 8], "80 80", [None, *[False] * 7, True], id="more bytes than numbers"),
+        pytest.param([YEAR, *[INT] * 8], "01", [None, *[False] * 7, True], id="too few bytes for the YEARs"),
+        pytest.param([INT, YEAR, INT], "60", [False, None, True], id="a bit after those of the numbers"),
+        pytest.param([YEAR, INT, INT], "40", [None, False, True], id="a YEAR's bit is not set"),
+        pytest.param([YEAR, INT, YEAR, INT], "80", [None, True, None, False], id="a second YEAR's is not"),
+    ],
+)
+@pytest.mark.parametrize("year_bits", list(YearBits))
+def test_bits_that_match_in_one_way_only(
+    types: list[int], bits: str, unsigned: list[bool | None], year_bits: YearBits
+) -> None:
+    assert unsigned_of(table_map(types, optional=field(1, bits), year_bits=year_bits)) == unsigned
+
+
+@pytest.mark.parametrize(
+    ("types", "bits", "unsigned"),
+    [
+        pytest.param([INT, YEAR, INT], "c0", [True, None, None], id="one more unsigned number, or none"),
+        pytest.param([YEAR, INT, INT], "80", [None, None, False], id="only the first number is in doubt"),
+        pytest.param([YEAR, INT, INT, INT], "c0", [None, True, None, False], id="all but the first and last"),
+        pytest.param([INT, YEAR], "80", [True, None], id="no number after the YEAR"),
+        pytest.param([INT, CHAR, INT], "40", [False, None, True], id="no YEAR"),
+    ],
+)
+def test_of_bits_that_match_both_ways_only_what_agrees_counts(
+    types: list[int], bits: str, unsigned: list[bool | None]
+) -> None:
+    metadata = "fe01" * types.count(CHAR)
+    event = table_map(types, metadata, field(1, bits), YearBits.undetermined)
+    assert unsigned_of(event) == unsigned
 
 
 def test_without_signedness_nothing_is_unsigned() -> None:
@@ -286,8 +354,8 @@ def test_an_unknown_type_hides_the_columns_after_it() -> None:
 
 def test_visibility_of_each_column() -> None:
     # Bits from the highest down; columns beyond them count as visible, and so do all without a list.
-    reported = parse(TableMapEvent, table_map_bytes([3] * 9, optional=field(12, "a0")), 8)
+    reported = parse(TableMapEvent, table_map_bytes([3] * 9, optional=field(12, "a0")), 8, YearBits.present)
     assert [one.is_visible for one in reported.columns] == [True, False, True, *[False] * 5, True]
     assert [one.has_visibility for one in reported.columns] == [*[True] * 8, False]
-    silent = parse(TableMapEvent, table_map_bytes([3]), 8)
+    silent = parse(TableMapEvent, table_map_bytes([3]), 8, YearBits.present)
     assert [(one.is_visible, one.has_visibility) for one in silent.columns] == [(True, False)]

@@ -21,7 +21,7 @@ from binlog_kaitai.render.dump.text import second_of, timestamp
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.core.test_old_versions import VERSION_1, VERSION_3
-from tests.grammar.row_bytes import field, table_map, table_map_bytes
+from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes
 from tests.grammar.vectors import parse
 from tests.render.dump_cases import CASES, DumpCase, normalised
 
@@ -249,7 +249,8 @@ def test_a_description_that_a_replica_made_ends_no_transaction(
 
 
 def test_a_table_map_without_metadata_shows_no_columns() -> None:
-    of_5_1 = parse(TableMapEvent, bytes.fromhex("00000000 0000 04 74657374 00 02 7431 00 02 03fe"), 6)
+    data = bytes.fromhex("00000000 0000 04 74657374 00 02 7431 00 02 03fe")
+    of_5_1 = parse(TableMapEvent, data, 6, YearBits.undetermined)
     assert metadata_lines(of_5_1, is_mariadb=False) == b""
 
 

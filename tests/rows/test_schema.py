@@ -12,7 +12,7 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 from tests import corpus_files
-from tests.grammar.row_bytes import field, table_map, table_map_bytes
+from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes
 from tests.grammar.vectors import parse
 from tests.rows.truth import OracleTable
 from tests.values.cells import Defined, Definition
@@ -71,7 +71,7 @@ def test_vectors_count_among_the_strings(lists: bytes) -> None:
 
 def test_a_key_that_mysql_made_is_known_without_names() -> None:
     raw = table_map_bytes([8, INT], null_bits="02")
-    flagged = parse(TableMapEvent, raw[:6] + b"\x05\x00" + raw[8:], 8)
+    flagged = parse(TableMapEvent, raw[:6] + b"\x05\x00" + raw[8:], 8, YearBits.present)
     schema = Schema.of(flagged)
     assert schema.primary_key == (0,)
     assert [(one.name, one.is_visible, one.is_primary_key) for one in schema.columns] == [

@@ -61,7 +61,7 @@ def store(chosen: list[Constructed]) -> None:
 
 
 def vectors(root: Path) -> Iterator[Constructed]:
-    """The vectors of the grammar's tests whose parameters are numbers and truth values."""
+    """The vectors of the grammar's tests whose parameters are numbers, enumerated or not, and booleans."""
     for path in sorted((root / _VECTORS).glob("test_*.py")):
         module = importlib.import_module(f"{_VECTORS.replace('/', '.')}.{path.stem}")
         for name, value in sorted(vars(module).items()):
@@ -71,7 +71,7 @@ def vectors(root: Path) -> Iterator[Constructed]:
 
 def _constructed(vector: Any) -> Constructed | None:
     """A `tests.grammar.vectors.Vector`; None for other values and for other parameters."""
-    if not hasattr(vector, "structure") or not all(type(one) in (int, bool) for one in vector.parameters):
+    if not hasattr(vector, "structure") or not all(isinstance(one, int) for one in vector.parameters):
         return None
     kind = vector.structure
     module = kind.__module__.rpartition(".")[2]

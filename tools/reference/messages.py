@@ -15,7 +15,7 @@ from binlog_grammar.semi_sync_ack import SemiSyncAck
 from binlog_grammar.stream_packet import StreamPacket
 from kaitaistruct import KaitaiStream
 
-from binlog_kaitai.core.grammar import header_offset, parsed
+from binlog_kaitai.core.grammar import YearBits, header_offset, parsed
 from binlog_kaitai.render.leaves import Dissection, leaves_of
 
 #: The two directions of a capture.
@@ -69,21 +69,23 @@ def _read_command(payload: bytes) -> Any:
 
 
 class _Stream:
-    """Parses a server's messages, with the post-header lengths of its format description."""
+    """Parses a server's messages, with the post-header lengths and YEAR bits of its format description."""
 
     def __init__(self, has_semi_sync: bool) -> None:
         self._has_semi_sync = has_semi_sync
         # After the kind of the message, and the header of semi-synchronous replication.
         self._ofs_type_code = (3 if has_semi_sync else 1) + header_offset("type_code")
         self._len_post_headers: list[int] = []
+        self._year_bits = YearBits.undetermined
 
     def read(self, payload: bytes) -> Any:
         kind = payload[self._ofs_type_code : self._ofs_type_code + 1]
         known = self._len_post_headers[kind[0] - 1 : kind[0]] if kind and kind[0] else []
-        context = (4, 19, known[0] if known else 0, True, False, None, False)
+        context = (4, 19, known[0] if known else 0, True, False, self._year_bits, None, False)
         message = parse(StreamPacket, payload, self._has_semi_sync, *context)
         if message.kind == StreamPacket.PacketKind.event and message.body.event.is_format_description:
-            self._len_post_headers = message.body.event.body.content.len_post_headers
+            described = message.body.event.body.content
+            self._len_post_headers, self._year_bits = described.len_post_headers, described.year_bits
         return message
 
 

@@ -21,9 +21,10 @@ from binlog_kaitai.columns.rows.closings import Closings, closings_in
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.widths import Width, widths_of
 from binlog_kaitai.core.context import MAX_TABLE_MAPS
-from binlog_kaitai.core.grammar import ColumnType, EventType, TableMapEvent
+from binlog_kaitai.core.grammar import ColumnType, EventType, TableMapEvent, YearBits
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.first_words import may_matter_bytes
+from binlog_kaitai.ddl.match import unknown_signs
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
@@ -91,7 +92,7 @@ class Tables:
         self.definitions = definitions
         self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
         self._closings = Closings()
-        self._tables: dict[tuple[bytes, bool], tuple[int, Table | BinlogError]] = {}
+        self._tables: dict[tuple[bytes, bool, YearBits], tuple[int, Table | BinlogError]] = {}
         self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block with errors
         self.validator = BodyValidator()  # of the parts of rows events before the rows
         self._changes = 0  # number of statements that may have changed a definition
@@ -173,7 +174,7 @@ class Tables:
         return rows, ids.view(np.int64), made, which
 
     def _table(self, block: Block, row: int, content: bytes) -> Table | BinlogError:
-        key = content, is_mariadb(block.layout)
+        key = content, is_mariadb(block.layout), block.layout.year_bits
         changes, table = self._tables.get(key, (-1, None))
         if changes == self._changes and table is not None:
             return table
@@ -188,6 +189,9 @@ class Tables:
             if isinstance(found, DefinitionMismatch) and made.schema.names_from is NameSource.NONE:
                 warning = replace(found, file=block.file, position=int(block.positions[row]))
                 warnings.warn(str(warning), DefinitionWarning, stacklevel=2)
+            if unknown := unknown_signs(made.schema, table_map):
+                place = f"{block.file}, position {int(block.positions[row])}: table {made.schema.full_name}"
+                warnings.warn(f"{place}: {unknown}", DefinitionWarning, stacklevel=2)
         except BinlogError as error:
             made = error
         if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:

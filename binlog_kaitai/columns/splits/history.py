@@ -23,6 +23,7 @@ from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
 from binlog_kaitai.core.grammar import TableMapEvent
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.first_words import may_matter_bytes
+from binlog_kaitai.ddl.match import unknown_signs
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
 
@@ -92,6 +93,7 @@ class LateDefinitions(Definitions):
         if self._is_mariadb:
             return not self._needs_names and all(one.type not in OLD_TIMES for one in columns)
         is_clear = all(one.charset is not None or one.collation_id is None for one in columns)
+        is_clear = is_clear and not unknown_signs(schema, table_map)
         return not self._needs_names or (schema.names_from is NameSource.LOG and is_clear)
 
 

@@ -67,8 +67,9 @@ def metadata_lines(table_map: TableMapEvent, *, is_mariadb: bool, old_names: boo
         return b""  # before 5.1.16, without the lengths that are part of the types
     facts = facts_of(table_map, is_mariadb=is_mariadb)
     columns = facts.columns
-    if is_mariadb:
-        _shift_signs(table_map, columns)
+    for column, logged in zip(columns, table_map.columns, strict=True):
+        # mysqlbinlog counts YEAR columns in any log, mariadb-binlog in none.
+        column.is_unsigned = logged.is_unsigned_without_years if is_mariadb else logged.is_unsigned_with_years
     text = b"# Columns("
     for column in columns:
         if column.name is not None:
@@ -85,16 +86,6 @@ def metadata_lines(table_map: TableMapEvent, *, is_mariadb: bool, old_names: boo
         if column.index < len(columns) - 1:
             text += b",\n#         "
     return text + b")\n" + _primary_key(table_map, facts)
-
-
-def _shift_signs(table_map: TableMapEvent, columns: list[ColumnFacts]) -> None:
-    """Assign signs to columns like `mariadb-binlog`, which unlike the servers does not count YEAR."""
-    if table_map.signedness is None:
-        return
-    bits = "".join(f"{byte:08b}" for byte in table_map.signedness.bits)
-    numbers = [column for column in columns if column.type in _NUMERIC]
-    for column, bit in zip(numbers, bits, strict=False):
-        column.is_unsigned = bit == "1"
 
 
 def _properties(column: ColumnFacts, is_mariadb: bool, old_names: bool) -> bytes:

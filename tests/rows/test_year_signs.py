@@ -1,0 +1,124 @@
+"""Signs of numbers beside YEAR columns: not all servers write a bit for YEAR in a table map's signedness.
+
+The logs are those of a server that does not (`mysql-8.0/year_signedness`).
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.core.known_formats import artificial_event, known_formats
+from binlog_kaitai.ddl import DefinitionMismatch
+from tests.columns.log_maker import LogMaker, events_of
+from tests.corpus_files import case
+from tests.ddl.test_definitions import define
+from tests.grammar.row_bytes import YearBits, field, table_map
+
+CASE = case("mysql-8.0", "year_signedness")
+WITH_DDL, FULL, MINIMAL = CASE.logs
+Y7 = (
+    "USE t; CREATE TABLE y7 (y YEAR, a TINYINT UNSIGNED, b TINYINT, c SMALLINT UNSIGNED, d SMALLINT,"
+    " e MEDIUMINT UNSIGNED, f MEDIUMINT, g INT UNSIGNED);"
+)
+
+
+def by_reader(log: Path, ddl: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Table and last image of each changed row, event by event."""
+    with bk.open(log, ddl=ddl) as events:
+        for event in events:
+            for row in event.rows():
+                yield row.schema.table_name, dict(row.after or {})
+
+
+def by_columns(log: Path, ddl: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The same by columns; raises the warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", bk.DefinitionWarning)
+        changes = bk.read_changes(log, ddl=ddl).read_all().to_pylist()
+    for change in changes:
+        yield change["table"], json.loads(change["after"])
+
+
+READERS = pytest.mark.parametrize("read", [by_reader, by_columns])
+
+
+def contents(images: Iterator[tuple[str, dict[str, Any]]]) -> set[tuple[str, ...]]:
+    return {(table, *map(str, image.values())) for table, image in images}
+
+
+@READERS
+def test_signs_are_those_of_the_tables(read: Any) -> None:
+    after = {(table["table"], *row) for table in CASE.tables() for row in map(tuple, table["rows"])}
+    assert contents(read(MINIMAL)) == after
+    assert len(after) == 8
+
+
+@READERS
+def test_signs_where_the_table_map_has_the_names(read: Any) -> None:
+    images = dict(read(WITH_DDL)) | {f"{table} later": image for table, image in read(FULL)}
+    signed_and_unsigned = {"t": "é"} | {name: 4294967295 - number for number, name in enumerate("abcdefgh")}
+    signed_and_unsigned |= {"y": 1999} | {name: -9 - number for number, name in enumerate("ijklmnop")}
+    assert images["y17"] == signed_and_unsigned | {"q": 4294967279}
+    assert images["y17 later"] == signed_and_unsigned | {"q": 4294967278}
+    assert images["y15"] == dict(zip("abcdefyzxghijklmno", [
+        -1, -2, -3, -4, -5, -6, 2001, 2002, 2003, 4294967289, 4294967288, -9, -10, -11, -12, -13, -14,
+        18446744073709551601,
+    ], strict=True))  # fmt: skip
+
+
+@READERS
+def test_without_names_a_definition_with_these_signs_provides_them(read: Any) -> None:
+    found = [image for table, image in read(MINIMAL, Y7) if table == "y7"]
+    assert found[0] == {
+        "y": 2025, "a": 255, "b": -1, "c": 65535, "d": -1, "e": 16777215, "f": -1, "g": 4294967294,
+    }  # fmt: skip
+
+
+def of_version(server_version: str, source: Path, folder: Path) -> Path:
+    """The log as if another server had written it."""
+    layout, groups = events_of(source)
+    log = LogMaker(layout)
+    log.add(artificial_event(known_formats(server_version)[0], server_version, is_checksummed=True))
+    log.add_all(raw for group in groups for raw in group[group is groups[0] :])
+    return log.write(folder / "binlog.000001")
+
+
+def test_a_server_that_may_do_either_leaves_only_signs_open_that_depend_on_it(tmp_path: Path) -> None:
+    log = of_version("8.0.22", MINIMAL, tmp_path)
+    signed = "y7", "2025", "-1", "-1", "-1", "-1", "-1", "-1", "-2"
+    assert contents(by_reader(log)) - contents(by_reader(MINIMAL)) == {signed}
+    open_signs = r"position \d+: table t\.y7: .* whether c2, c3, c4, c5, c6, c7, c8 is unsigned"
+    with pytest.raises(bk.DefinitionWarning, match=open_signs):
+        list(by_columns(log))
+
+
+def test_a_definition_decides_for_such_a_server(tmp_path: Path) -> None:
+    log = of_version("8.0.22", MINIMAL, tmp_path)
+    for read in (by_reader, by_columns):
+        assert contents(read(log, Y7)) == contents(read(MINIMAL))
+
+
+#: YEAR, INT, INT with the bits 100: two signed numbers after a YEAR with a bit, or UNSIGNED and signed.
+EITHER = table_map([13, 3, 3], optional=field(1, "80"), year_bits=YearBits.undetermined)
+
+
+@pytest.mark.parametrize("signs", [("INT UNSIGNED", "INT"), ("INT", "INT")])
+def test_definitions_that_match_one_way_of_reading_the_bits(signs: tuple[str, str]) -> None:
+    found = define("CREATE TABLE a (y YEAR, a {}, b {})".format(*signs)).of("t", "a", EITHER)
+    assert found is not None
+    assert [column.is_unsigned for column in found.columns[1:]] == ["UNSIGNED" in sign for sign in signs]
+
+
+def test_a_definition_that_matches_neither_way() -> None:
+    table = table_map([13, 3, 3, 3], optional=field(1, "a0"), year_bits=YearBits.undetermined)
+    definitions = define("CREATE TABLE a (y YEAR, a INT UNSIGNED, b INT UNSIGNED, c INT)")
+    mismatch = definitions.match("t", "a", table)
+    assert isinstance(mismatch, DefinitionMismatch)
+    assert mismatch.reason == "the numbers after its YEAR columns have other signs in the log"
