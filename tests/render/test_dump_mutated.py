@@ -82,6 +82,30 @@ def test_a_transaction_that_begins_between_a_table_map_and_its_rows(tmp_path: Pa
         assert difference(log, tmp_path, {"verbose": verbose}) is None
 
 
+@pytest.mark.parametrize("short_form", [False, True])
+def test_replication_is_skipped_from_the_first_flagged_event_on(short_form: bool, tmp_path: Path) -> None:
+    """`mariadb-binlog` prints the setting before the event with another flag, whatever it prints of that."""
+
+    def flagged(events: list[bytes]) -> list[bytes]:
+        last = max(number for number, raw in enumerate(events) if raw[4] == EventType.gtid_event)
+        stop = events[last][:4] + bytes([EventType.stop_event]) + events[last][5:19] + bytes(4)
+        return [*events[:last], *(raw[:18] + b"\x80" + raw[19:] for raw in events[last:]), stop]
+
+    log = _log("mariadb-11.8/crash", flagged, tmp_path)
+    pieces: list[bytes] = []
+    dump(str(log), pieces.append, DumpOptions(short_form=short_form))
+    lines = [
+        line for line in b"".join(pieces).splitlines() if line.startswith((b"/*!50521", b"START", b"COMMIT"))
+    ]
+    assert lines[2:] == [
+        b"/*!50521 SET skip_replication=1*//*!*/;",
+        b"START TRANSACTION",
+        b"COMMIT/*!*/;",
+        b"/*!50521 SET skip_replication=0*//*!*/;",
+    ]
+    assert difference(log, tmp_path, {"short_form": short_form}) is None
+
+
 def test_rows_of_a_type_that_has_no_images(tmp_path: Path) -> None:
     def old(events: list[bytes]) -> list[bytes]:
         at = _first(EventType.write_rows_event_v1, events)

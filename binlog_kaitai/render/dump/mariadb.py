@@ -40,6 +40,21 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import FormatDescriptionEvent, UserVarEvent
 
 
+#: Events before which the client does not print a change of `skip_replication`, or not first.
+_IN_ANY_SESSION = frozenset(
+    (
+        EventType.query_event,
+        EventType.query_compressed_event,
+        EventType.create_file_event,
+        EventType.append_block_event,
+        EventType.exec_load_event,
+        EventType.begin_load_query_event,
+        EventType.execute_load_query_event,
+        EventType.format_description_event,
+        EventType.annotate_rows_event,
+        EventType.table_map_event,
+    )
+)
 _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")
 
 
@@ -110,6 +125,7 @@ class MariadbPrinter(MariadbRows):
     def take(self, item: Item) -> None:
         self.put_position(item)
         if is_skipped(item.kind, item.event.fixed_header.flags, self.version):
+            self.print_skip_replication(item)
             self.print_ignorable(item)
             return
         if item.kind in ROWS_TYPES:
@@ -120,12 +136,10 @@ class MariadbPrinter(MariadbRows):
             self.printers[item.kind](item, body)
         else:
             self.put_unknown(item)
+        if item.kind not in _IN_ANY_SESSION:
+            self.print_skip_replication(item)  # before the event's own text, which waits for the flush
         if item.kind != EventType.annotate_rows_event:
             self.out.flush()
-
-    def put(self, item: Item, line: bytes, more: bytes = b"") -> None:
-        self.print_skip_replication(item)
-        super().put(item, line, more)
 
     def print_skip_replication(self, item: Item) -> None:
         """Print a change of the session's `skip_replication`."""
@@ -206,7 +220,6 @@ class MariadbPrinter(MariadbRows):
 
     def print_gtid(self, item: Item, body: MariadbGtidEvent) -> None:
         if not self.options.short_form:
-            self.print_skip_replication(item)
             self.put_header(item)
             self.out.head.fill(_gtid_line(body), item, {b"domain_id": body.domain_id})
             self._put_gtid_session(item, body)
