@@ -134,5 +134,5 @@ def _write_csv(part: Part) -> None:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(column.name for column in part.columns)
     for row in part.rows:
-        rows.writerow(",".join(value) if isinstance(value, list) else value for value in row)
+        rows.writerow(",".join(map(str, value)) if isinstance(value, list) else value for value in row)
     click.echo(text.getvalue(), nl=False)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum
 from typing import BinaryIO, NamedTuple
 
@@ -278,7 +279,7 @@ KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 
 #: Files often mistaken for a log, by their first bytes, with advice.
 _OTHER_FILES = {
-    b"PK\x03\x04": "it is a zip archive",
+    b"PK\x03\x04": "it is a zip archive; unpack it first",
 }
 
 
@@ -296,6 +297,8 @@ def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
     reason = f"not a binary log: it starts with {start.hex(' ')} instead of {MAGIC.hex(' ')}"
     if MAGIC.startswith(start):
         return DamagedStartError(reason, position=0)
+    if _is_tar(data):
+        return NotABinlogError(f"{reason}: it is a tar archive; unpack it first", position=0)
     if holds_events(data):
         reason = f"the magic is damaged: {start.hex(' ')} instead of {MAGIC.hex(' ')}, but events follow"
         return DamagedStartError(reason, position=0)
@@ -303,6 +306,16 @@ def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
         if start.startswith(other):
             reason += f": {what}"
     return NotABinlogError(reason, position=0)
+
+
+def _is_tar(data: bytes) -> bool:
+    """Whether a file begins with the header of a tar archive, by its checksum: old archives have no magic."""
+    import tarfile
+
+    with suppress(tarfile.HeaderError):
+        tarfile.TarInfo.frombuf(data[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
+        return True
+    return False
 
 
 def holds_events(data: bytes) -> bool:

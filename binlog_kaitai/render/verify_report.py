@@ -51,7 +51,8 @@ def report_lines(report: Report) -> Iterator[str]:
     yield f"  {counted(report.size, 'byte')}, {', '.join(counts)}"
     checksums = (f"{count:,} {name}" for name, count in report.checksums.items() if count)
     yield f"  checksums: {', '.join(checksums) or 'none'}"
-    of_all = "all" if report.bodies == report.events + report.inner_events else f"{report.bodies:,}"
+    is_all = report.not_checked is None and report.bodies == report.events + report.inner_events > 0
+    of_all = "all" if is_all else f"{report.bodies:,}"
     yield f"  bodies checked against the grammar: {of_all}"
     if report.end is not None:
         after = f", {report.end.bytes_after:,} bytes after it" if report.end.bytes_after else ""

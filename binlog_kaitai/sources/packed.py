@@ -1,4 +1,4 @@
-"""Decompresses logs while they are read: gzip, zstd, xz, bzip2 and lz4.
+"""Decompresses logs while they are read: gzip, zstd, xz, lzma, bzip2 and lz4.
 
 Memory is bounded by the formats' window sizes, which are limited here. Seeking backward restarts
 decompression at the start of the file or, in a zstd file with a seek table, of a frame.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lzma import LZMADecompressor
 
 #: Extensions of compressed logs.
-SUFFIXES = (".gz", ".zst", ".xz", ".bz2", ".lz4")
+SUFFIXES = (".gz", ".zst", ".xz", ".lzma", ".bz2", ".lz4")
 
 #: Maximum memory that a file may require, in bytes; `zstd --long=27` and `xz -9` require less.
 _MOST_MEMORY = 1 << 27
@@ -73,7 +73,7 @@ class _Kept(io.RawIOBase):
 
 
 class _Xz:
-    """The streams of an xz file, with a memory limit, which `lzma.LZMAFile` does not support."""
+    """The streams of an xz or lzma file, with a memory limit, which `lzma.LZMAFile` does not support."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -84,7 +84,7 @@ class _Xz:
     def _new() -> LZMADecompressor:
         import lzma
 
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
+        return lzma.LZMADecompressor(lzma.FORMAT_AUTO, memlimit=_MOST_MEMORY)
 
     def read(self, size: int) -> bytes:
         while True:
@@ -147,6 +147,8 @@ _FORMATS = {
     b"\x1f\x8b": Format("gzip", _gzip),
     b"\x28\xb5\x2f\xfd": _ZSTD,
     b"\xfd7zX": Format("xz", _Xz),
+    # Lzma has no magic: the usual parameters, and the low bytes of a dictionary size from 64 KiB.
+    b"\x5d\0\0": Format("lzma", _Xz),
     b"BZh": Format("bzip2", _bzip2),
     b"\x04\x22\x4d\x18": Format("lz4", _lz4),
 }

@@ -90,7 +90,7 @@ class Source:
     @classmethod
     def of_stream(cls, stream: BinaryIO, name: str, keys: Keys | None = None) -> Source:
         """A caller's stream, which stays open."""
-        return cls(name, lambda: plain(_borrow(stream), keys), keys=keys)
+        return cls(name, lambda: plain(cast(BinaryIO, _Borrowed(stream)), keys), keys=keys)
 
 
 def _open_raw(path: str) -> BinaryIO:
@@ -209,10 +209,10 @@ def _resolve_url(url: str) -> list[str]:
 def _in_index(url: str) -> list[str]:
     """The logs listed in a remote index file that exist beside it."""
     with reading(url), remote.open_url(url) as file:
-        entries = file.read().decode("utf-8", "surrogateescape").split()
+        entries = _entries(file.read().decode("utf-8", "surrogateescape"))
     folder = url.rpartition("/")[0]
     there = set(remote.find(folder))
-    logs = [f"{folder}/{os.path.basename(entry)}" for entry in entries]
+    logs = ["/".join((folder, os.path.basename(entry.replace("\\", "/")))) for entry in entries]
     return [next((log + one for one in ("", *SUFFIXES) if log + one in there), log) for log in logs]
 
 
@@ -348,10 +348,10 @@ def read_index(path: str) -> list[str]:
     """Paths of the logs listed in a server's index file, oldest first.
 
     Relative entries, and absolute ones whose file does not exist (in an index file copied with its logs), are
-    searched beside the index file; so are compressed logs.
+    searched beside the index file; so are compressed logs. A server on Windows writes backslashes.
     """
     with reading(path), open(path, encoding="utf-8", errors="surrogateescape") as file:
-        entries = [line.strip() for line in file if line.strip()]
+        entries = _entries(file.read())
     folder = os.path.dirname(path)
     logs = [_locate(entry, folder) for entry in entries]
     missing = [entry for entry, log in zip(entries, logs, strict=True) if not os.path.isfile(log)]
@@ -360,9 +360,13 @@ def read_index(path: str) -> list[str]:
     return logs
 
 
+def _entries(index: str) -> list[str]:
+    return [line.strip() for line in index.split("\n") if line.strip()]
+
+
 def _locate(entry: str, folder: str) -> str:
-    paths = [entry] if os.path.isabs(entry) else [os.path.join(folder, entry)]
-    paths.append(os.path.join(folder, os.path.basename(entry)))
+    names = (name for form in (entry, entry.replace("\\", "/")) for name in (form, os.path.basename(form)))
+    paths = [os.path.join(folder, name) for name in names]
     found = (path + suffix for suffix in ("", *SUFFIXES) for path in paths)
     return next(filter(os.path.isfile, found), paths[-1])
 
@@ -371,10 +375,6 @@ def natural_key(path: str) -> list[tuple[int, int, str]]:
     """Sort key that orders ``binlog.999999`` before ``binlog.1000000``."""
     parts = re.split(r"(\d+)", path)
     return [(1, int(part), "") if part.isdigit() and part.isascii() else (0, 0, part) for part in parts]
-
-
-def _borrow(stream: BinaryIO) -> BinaryIO:
-    return cast(BinaryIO, _Borrowed(stream))
 
 
 class _Borrowed(io.RawIOBase):

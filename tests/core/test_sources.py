@@ -49,6 +49,30 @@ def test_an_index_with_absolute_paths_is_found_beside_itself(tmp_path: Path) -> 
     assert names(index) == ["binlog.000001"]
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        r".\binlog.000001",
+        r"..\Data\binlog.000001",
+        r"C:\ProgramData\MySQL\MySQL Server 8.4\Data\binlog.000001",
+        "C:/ProgramData/MySQL/MySQL Server 8.4/Data/binlog.000001",
+        r"\\files\mysql\binlog.000001",
+    ],
+)
+def test_an_index_of_a_server_on_windows_names_files_beside_it(entry: str, tmp_path: Path) -> None:
+    make(tmp_path, "binlog.000001")
+    index = tmp_path / "binlog.index"
+    index.write_bytes(f"{entry}\r\n".encode())
+    assert names(index) == ["binlog.000001"]
+    assert names(index.as_uri()) == ["binlog.000001"]
+
+
+def test_a_backslash_in_a_name_is_kept_where_such_a_file_exists(tmp_path: Path) -> None:
+    make(tmp_path, r"a\b.000001", "b.000001")
+    (tmp_path / "b.index").write_text("./a\\b.000001\n/var/lib/mysql/a\\b.000001\n")
+    assert names(tmp_path) == [r"a\b.000001", r"a\b.000001"]
+
+
 def test_an_index_that_names_a_lost_file_is_an_error(tmp_path: Path) -> None:
     index = tmp_path / "binlog.index"
     index.write_text("./binlog.000007\n")

@@ -35,6 +35,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".zst": zstandard.compress,
     ".xz": lzma.compress,
+    ".lzma": lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
     ".bz2": bz2.compress,
     ".lz4": _lz4,
 }

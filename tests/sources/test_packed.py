@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+import tarfile
 import tracemalloc
 import warnings
 from collections.abc import Callable
@@ -14,7 +16,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits.split import files_before, plan, read_split
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.errors import DamagedError, PackedWarning
+from binlog_kaitai.errors import DamagedError, NotABinlogError, PackedWarning
 from binlog_kaitai.following import Follower
 from binlog_kaitai.sources.source import Source, length_of, log_name, resolve, state_of, with_later_logs
 from tests.corpus_files import case
@@ -173,7 +175,7 @@ def test_any_damage_gives_events_or_an_error(pack: Pack) -> None:
             list(bk.open(bytes(changed)))
 
 
-@pytest.mark.parametrize("suffix", sample([".gz", ".zst", ".xz", ".bz2", ".lz4"], 2))
+@pytest.mark.parametrize("suffix", sample([".gz", ".zst", ".xz", ".lzma", ".bz2", ".lz4"], 2))
 def test_bombs_take_little_memory(suffix: str) -> None:
     data = PACKERS[suffix](PLAIN + bytes(64 << 20))
     tracemalloc.start()
@@ -183,6 +185,31 @@ def test_bombs_take_little_memory(suffix: str) -> None:
     finally:
         tracemalloc.stop()
     assert report.damage_count
+
+
+@pytest.mark.parametrize("suffix", ["", *PACKERS])
+@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, "v7"])
+@pytest.mark.parametrize("folder", ["", "mysql/"])
+def test_an_archive_is_called_one(suffix: str, form: int | str, folder: str) -> None:
+    packed = tar(f"{folder}binlog.000001", form)
+    with pytest.raises(NotABinlogError, match="it is a tar archive; unpack it first") as caught:
+        list(bk.open(PACKERS[suffix](packed) if suffix else packed))
+    assert not isinstance(caught.value, DamagedError)
+
+
+def tar(name: str, form: int | str) -> bytes:
+    """An archive with a log; the first archives, of version 7 of Unix, have no magic."""
+    file = io.BytesIO()
+    written = tarfile.USTAR_FORMAT if isinstance(form, str) else form
+    with tarfile.open(fileobj=file, mode="w", format=written) as archive:
+        member = tarfile.TarInfo(name)
+        member.size = len(PLAIN)
+        archive.addfile(member, io.BytesIO(PLAIN))
+    data = bytearray(file.getvalue())
+    if form == "v7":
+        data[257:512] = bytes(255)
+        data[148:156] = b"%06o\0 " % (sum(data[:148]) + 8 * 32 + sum(data[156:512]))
+    return bytes(data)
 
 
 def test_a_window_that_is_too_large() -> None:

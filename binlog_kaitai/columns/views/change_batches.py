@@ -45,16 +45,20 @@ def table_batches(
 def _fitted(
     page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema, where: Where | None
 ) -> Iterator[pa.RecordBatch]:
-    try:
-        if where is not None:
-            found = found.taken(where.rows(_batch(page, table, found, zero_dates, where.needed)))
-        if len(found.events):
-            yield _batch(page, table, found, zero_dates, schema)
-    except CellError as error:
-        before = found.before(error.row)
-        if len(before.events):
-            yield from _fitted(page, table, before, zero_dates, schema, where)
-        raise page.refuse(int(found.events[error.row]), error.error) from error
+    refused: BinlogError | None = None
+    while len(found.events):
+        try:
+            if where is not None:
+                found = found.taken(where.rows(_batch(page, table, found, zero_dates, where.needed)))
+            if len(found.events):
+                yield _batch(page, table, found, zero_dates, schema)
+            break
+        except CellError as error:
+            # Columns are built in turn, so another column may be invalid in an earlier event.
+            refused = page.refuse(int(found.events[error.row]), error.error)
+            found = found.before(error.row)
+    if refused is not None:
+        raise refused
 
 
 def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema) -> pa.RecordBatch:

@@ -235,14 +235,13 @@ def _made(
     wrong = None
     if choice is not None:
         found, wrong = _chosen(choice, table, found)
-    try:
-        if len(found.events):
+    while len(found.events):
+        try:
             yield make(found)
-    except CellError as error:
-        before = found.before(error.row)
-        if len(before.events):
-            yield make(before)
-        raise MismatchError(int(found.events[error.row])) from error
+            break
+        except CellError as error:
+            # Columns are made in turn, so another column may be invalid in an earlier event.
+            wrong, found = int(found.events[error.row]), found.before(error.row)
     if wrong is not None:
         raise MismatchError(wrong)
 
