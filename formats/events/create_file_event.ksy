@@ -35,7 +35,9 @@ seq:
   - id: num_fields
     -orig-id: num_fields
     type: u4
-    doc: Number of columns that the statement lists, or 0.
+    valid:
+      max: 4096
+    doc: Number of columns that the statement lists, or 0; a table has at most 4096.
   - id: file_id
     -orig-id: file_id
     type: u4

@@ -13,7 +13,7 @@ doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlo
 seq:
   - id: fields
     -orig-id: OTW_HB_HEADER
-    type: field
+    type: field(_index)
     repeat: until
     repeat-until: _.is_end
     doc: What the source reports, each fact once, then the end marker.
@@ -24,7 +24,16 @@ seq:
 types:
   field:
     -webide-representation: '{value}'
+    params:
+      - id: index
+        type: s4
+        doc: Index among the fields, from 0.
     seq:
+      - id: refusal
+        size: 0
+        valid:
+          eq: 'index >= 256 ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a list of more fields than any server knows is refused here.
       - id: key
         -orig-id: type
         type: packed_integer

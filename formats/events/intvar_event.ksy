@@ -12,6 +12,10 @@ seq:
     -orig-id: type
     type: u1
     enum: variable_kind
+    valid:
+      any-of:
+        - variable_kind::last_insert_id
+        - variable_kind::insert_id
     doc: Which of the two variables it is.
   - id: value
     -orig-id: val

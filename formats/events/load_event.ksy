@@ -42,7 +42,9 @@ seq:
   - id: num_fields
     -orig-id: num_fields
     type: u4
-    doc: Number of columns that the statement lists, or 0.
+    valid:
+      max: 4096
+    doc: Number of columns that the statement lists, or 0; a table has at most 4096.
   - id: unknown_post_header
     size: len_post_header - 18
     if: len_post_header > 18

@@ -69,6 +69,11 @@ seq:
     -orig-id: m_colcnt
     type: packed_integer
     doc: Number of columns, hidden ones included; up to 4096.
+  - id: refusal
+    size: 0
+    valid:
+      eq: 'num_columns.value.as<s8> < 0 or num_columns.value.as<s8> > 4096 ? [0x00].as<bytes> : [].as<bytes>'
+    doc: No bytes; a table of more columns than any server allows is refused here.
   - id: column_types
     -orig-id: m_coltype
     type: u1
@@ -97,6 +102,7 @@ seq:
     type: |
       table_map_metadata(
         _index,
+        num_columns.value.as<u2>,
         _index == 0 ? -1 : optional_metadata[_index - 1].signedness_index,
         _index == 0 ? -1 : optional_metadata[_index - 1].column_name_index,
         _index == 0 ? -1 : optional_metadata[_index - 1].column_visibility_index
@@ -163,14 +169,14 @@ instances:
     doc: Number of columns of numeric types, with YEAR.
   matches_with_years:
     value: |
-      has_signedness and signedness.bits.size == (num_sign_bits_with_years + 7) / 8 and
+      has_signedness and signedness.bits.length == (num_sign_bits_with_years + 7) / 8 and
       (signedness.bits.last & (0xff >> ((num_sign_bits_with_years - 1) % 8 + 1))) == 0 and columns.last.are_years_set
     doc: |
       The field `signedness` may have bits for YEAR columns: it has as many bytes as that takes, no bit is set
       after those of the columns, and those of the YEAR columns are set, as servers always do.
   matches_without_years:
     value: |
-      has_signedness and signedness.bits.size == (num_numbers + 7) / 8 and
+      has_signedness and signedness.bits.length == (num_numbers + 7) / 8 and
       (signedness.bits.last & (0xff >> ((num_numbers - 1) % 8 + 1))) == 0
     doc: |
       The field `signedness` may have no bits for YEAR columns: it has as many bytes as that takes, and no bit
@@ -267,14 +273,14 @@ types:
         value: number_ordinal + year_ordinal
         doc: Index of the column's bit in the field `signedness`, if that has bits for YEAR columns.
       has_sign_with_years:
-        value: _parent.has_signedness and sign_ordinal_with_years / 8 < _parent.signedness.bits.size
+        value: _parent.has_signedness and sign_ordinal_with_years / 8 < _parent.signedness.bits.length
       is_unsigned_with_years:
         value: |
           has_sign_with_years and
           ((_parent.signedness.bits[sign_ordinal_with_years / 8] >> (7 - sign_ordinal_with_years % 8)) & 1) == 1
         doc: The column's bit, if the field `signedness` has bits for YEAR columns.
       has_sign_without_years:
-        value: _parent.has_signedness and number_ordinal / 8 < _parent.signedness.bits.size
+        value: _parent.has_signedness and number_ordinal / 8 < _parent.signedness.bits.length
       is_unsigned_without_years:
         value: |
           has_sign_without_years and
@@ -300,7 +306,7 @@ types:
         value: |
           _parent.optional_metadata.size > 0 and
           _parent.optional_metadata.last.column_visibility_index >= 0 and
-          index / 8 < _parent.column_visibility.bits.size
+          index / 8 < _parent.column_visibility.bits.length
         doc: Whether the log says if the column is visible.
       is_visible:
         value: |

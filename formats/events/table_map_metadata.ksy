@@ -15,6 +15,9 @@ params:
   - id: index
     type: s4
     doc: Index among the fields, from 0.
+  - id: num_columns
+    type: u2
+    doc: Number of the table's columns.
   - id: previous_signedness_index
     type: s4
     doc: Index of the newest field of this kind before, or -1.
@@ -25,6 +28,11 @@ params:
     type: s4
     doc: Index of the newest field of this kind before, or -1.
 seq:
+  - id: refusal
+    size: 0
+    valid:
+      eq: 'index >= 256 ? [0x00].as<bytes> : [].as<bytes>'
+    doc: No bytes; a field after one of each type is refused here.
   - id: type
     -orig-id: type
     type: u1
@@ -70,14 +78,18 @@ types:
     seq:
       - id: bits
         -orig-id: m_signedness, m_column_visibility
-        type: u1
-        repeat: eos
+        size-eos: true
         doc: Eight columns in each byte.
   number_list:
     doc: |
       A number for each column that the field is about: a collation, a type of geometry, a number of
       dimensions; or the indexes of the columns of a primary key.
     seq:
+      - id: refusal
+        size: 0
+        valid:
+          eq: '_io.size > 9 * _parent.num_columns ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a list that is longer than one number for each column is refused here.
       - id: numbers
         -orig-id: m_column_charset, m_geometry_type, m_primary_key, m_enum_and_set_column_charset, m_vector_dimensionality
         type: packed_integer
@@ -90,6 +102,11 @@ types:
         -orig-id: default_charset
         type: packed_integer
         doc: Number of the collation of all columns but the exceptions.
+      - id: refusal
+        size: 0
+        valid:
+          eq: '_io.size > 9 * (1 + 2 * _parent.num_columns) ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a list that is longer than one exception for each column is refused here.
       - id: exceptions
         -orig-id: charset_pairs
         type: exception
@@ -109,12 +126,21 @@ types:
     seq:
       - id: names
         -orig-id: m_column_name
-        type: name
+        type: name(_index)
         repeat: eos
         doc: The names of all columns.
   name:
     -webide-representation: '{text}'
+    params:
+      - id: index
+        type: s4
+        doc: Index among the names, from 0.
     seq:
+      - id: refusal
+        size: 0
+        valid:
+          eq: 'index >= _parent._parent.num_columns ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a name after one for each column is refused here.
       - id: len_text
         -orig-id: len
         type: packed_integer
@@ -129,21 +155,42 @@ types:
     seq:
       - id: columns
         -orig-id: m_enum_str_value, m_set_str_value
-        type: member_list
+        type: 'member_list(_index, _index == 0 ? 0 : columns[_index - 1].next_index)'
         repeat: eos
         doc: The members of each ENUM column, or of each SET column.
   member_list:
+    params:
+      - id: index
+        type: s4
+        doc: Index among the ENUM or SET columns, from 0.
+      - id: first_index
+        type: s4
+        doc: Number of members of the columns before this one.
     seq:
+      - id: refusal
+        size: 0
+        valid:
+          eq: 'index >= _parent._parent.num_columns ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a list after one for each column is refused here.
       - id: num_members
         -orig-id: count
         type: packed_integer
         doc: Number of members of one column.
+      - id: member_refusal
+        size: 0
+        valid:
+          eq: 'num_members.value.as<s8> < 0 or num_members.value.as<s8> > 0x20000 - first_index ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a table of more members than two columns can have is refused here.
       - id: members
         -orig-id: str_vector
         type: member
         repeat: expr
         repeat-expr: num_members.value
         doc: The members, in the order of the column's declaration.
+    instances:
+      next_index:
+        value: (first_index + num_members.value.as<s4>).as<s4>
+        doc: Number of members of the columns up to this one.
   member:
     -webide-representation: '{value}'
     seq:
@@ -157,6 +204,11 @@ types:
         doc: The member, in the column's character set.
   prefixed_key:
     seq:
+      - id: refusal
+        size: 0
+        valid:
+          eq: '_io.size > 2 * 9 * _parent.num_columns ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a key that is longer than one part for each column is refused here.
       - id: parts
         -orig-id: m_primary_key
         type: key_part

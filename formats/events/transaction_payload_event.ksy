@@ -19,6 +19,7 @@ seq:
     -orig-id: OTW_PAYLOAD_HEADER
     type: |
       field(
+        _index,
         _index == 0 ? 0.as<u8> : fields[_index - 1].len_payload,
         _index == 0 ? 255.as<u8> : fields[_index - 1].compression_type_number,
         _index == 0 ? 0.as<u8> : fields[_index - 1].len_uncompressed
@@ -47,6 +48,9 @@ instances:
 types:
   field:
     params:
+      - id: index
+        type: s4
+        doc: Index among the fields, from 0.
       - id: previous_len_payload
         type: u8
         doc: The length that the fields before this one say, in bytes.
@@ -57,6 +61,11 @@ types:
         type: u8
         doc: The length before compression that the fields before this one say, in bytes.
     seq:
+      - id: refusal
+        size: 0
+        valid:
+          eq: 'index >= 256 ? [0x00].as<bytes> : [].as<bytes>'
+        doc: No bytes; a list of more fields than any server knows is refused here.
       - id: kind
         -orig-id: type
         type: packed_integer

@@ -26,6 +26,12 @@ seq:
     -orig-id: type
     type: u1
     enum: result_type
+    valid:
+      any-of:
+        - result_type::string
+        - result_type::real
+        - result_type::int
+        - result_type::decimal
     if: is_null == 0
     doc: How the value is written.
   - id: collation_id
@@ -48,22 +54,33 @@ seq:
         'result_type::real': real_value
         'result_type::int': int_value
         'result_type::decimal': decimal_value
-        _: unknown_value
     if: is_null == 0
     doc: The value, by `value_type`.
-  - id: attributes
+  - id: first_attribute
     -orig-id: flags
     type: attribute
-    repeat: eos
+    if: has_attributes
     doc: What else is known of the value's type. Absent in logs older than 5.5.
+  - id: second_attribute
+    -orig-id: flags
+    type: attribute
+    if: not _io.eof
+    doc: MariaDB, the name of the type after the sign.
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: Bytes beyond what is known; no server writes any.
 instances:
+  has_attributes:
+    value: is_null == 0 and _io.size > 4 + len_name + 1 + 9 + len_value
+    doc: Whether anything follows the value.
   is_unsigned:
     -orig-id: UNSIGNED_F
-    value: attributes.size > 0 and attributes[0].kind == attribute_kind::unsigned
+    value: has_attributes and first_attribute.kind == attribute_kind::unsigned
     doc: Whether an integer is to be read as `unsigned_number`.
 types:
   attribute:
-    doc: MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB made it a list.
+    doc: MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB has up to two of these.
     -webide-representation: '{kind} {data_type_name.name}'
     seq:
       - id: kind
@@ -144,11 +161,6 @@ types:
         -orig-id: val
         size-eos: true
         doc: The digits as a DECIMAL column stores them.
-  unknown_value:
-    seq:
-      - id: data
-        size-eos: true
-        doc: A value of a type that this grammar does not know.
 enums:
   result_type:
     0:

@@ -40,6 +40,8 @@ class CreateFileEvent(KaitaiStruct):
         self.len_schema_name = self._io.read_u1()
         _starts['num_fields'] = _tell()
         self.num_fields = self._io.read_u4le()
+        if not self.num_fields <= 4096:
+            raise kaitaistruct.ValidationGreaterThanError(4096, self.num_fields, self._io, u"/seq/5")
         _starts['file_id'] = _tell()
         self.file_id = self._io.read_u4le()
         _starts['target'] = _tell()

@@ -37,7 +37,7 @@ class CreateFileEvent(KaitaiStruct):
     The server's name: db_len
     """
     num_fields: int
-    """Number of columns that the statement lists, or 0."""
+    """Number of columns that the statement lists, or 0; a table has at most 4096."""
     file_id: int
     """Number of the file; the same in all events of one LOAD DATA. The format description counts
     only these 4 bytes for the type, and the 18 before them for LOAD_EVENT.

@@ -40,7 +40,7 @@ class HeartbeatEventV2(KaitaiStruct):
         self.fields = []
         i = 0
         while True:
-            _t_fields = HeartbeatEventV2.Field(self._io, self, self._root)
+            _t_fields = HeartbeatEventV2.Field(i, self._io, self, self._root)
             try:
                 _t_fields._read()
             finally:
@@ -71,15 +71,20 @@ class HeartbeatEventV2(KaitaiStruct):
         len_value = None
         value = None
 
-        def __init__(self, _io, _parent=None, _root=None):
+        def __init__(self, index, _io, _parent=None, _root=None):
             super(HeartbeatEventV2.Field, self).__init__(_io)
             self._parent = _parent
             self._root = _root
+            self.index = index
             self._starts = {}
 
         def _read(self):
             _starts = self._starts
             _tell = self._io._io.tell
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if self.index >= 256 else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.index >= 256 else b""), self.refusal, self._io, u"/types/field/seq/0")
             _starts['key'] = _tell()
             self.key = _modules.packed_integer.PackedInteger(self._io)
             self.key._read()

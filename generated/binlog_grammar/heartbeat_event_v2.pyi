@@ -39,6 +39,10 @@ class HeartbeatEventV2(KaitaiStruct):
         """
 
     class Field(KaitaiStruct):
+        index: int
+        """Index among the fields, from 0."""
+        refusal: bytes
+        """No bytes; a list of more fields than any server knows is refused here."""
         key: _packed_integer.PackedInteger
         """What the field is about; readers skip a number that they do not know.
 
@@ -52,7 +56,7 @@ class HeartbeatEventV2(KaitaiStruct):
         value: HeartbeatEventV2.LogName | HeartbeatEventV2.LogPosition | HeartbeatEventV2.UnknownField | None
         """The value, by its kind."""
         _raw_value: bytes
-        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def kind(self) -> HeartbeatEventV2.FieldKind | int:
             """The meaning of `key`."""

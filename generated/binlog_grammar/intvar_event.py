@@ -35,6 +35,8 @@ class IntvarEvent(KaitaiStruct):
         _tell = self._io._io.tell
         _starts['variable'] = _tell()
         self.variable = KaitaiStream.resolve_enum(IntvarEvent.VariableKind, self._io.read_u1())
+        if not  ((self.variable == IntvarEvent.VariableKind.last_insert_id) or (self.variable == IntvarEvent.VariableKind.insert_id)) :
+            raise kaitaistruct.ValidationNotAnyOfError(self.variable, self._io, u"/seq/0")
         _starts['value'] = _tell()
         self.value = self._io.read_u8le()
         if (not (self._io.is_eof())):

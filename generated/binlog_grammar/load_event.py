@@ -44,6 +44,8 @@ class LoadEvent(KaitaiStruct):
         self.len_schema_name = self._io.read_u1()
         _starts['num_fields'] = _tell()
         self.num_fields = self._io.read_u4le()
+        if not self.num_fields <= 4096:
+            raise kaitaistruct.ValidationGreaterThanError(4096, self.num_fields, self._io, u"/seq/5")
         if self.len_post_header > 18:
             pass
             _starts['unknown_post_header'] = _tell()

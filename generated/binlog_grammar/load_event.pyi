@@ -41,7 +41,7 @@ class LoadEvent(KaitaiStruct):
     The server's name: db_len
     """
     num_fields: int
-    """Number of columns that the statement lists, or 0."""
+    """Number of columns that the statement lists, or 0; a table has at most 4096."""
     unknown_post_header: bytes | None
     """Fixed part beyond what is known; no server writes any."""
     target: _load_parts.LoadParts

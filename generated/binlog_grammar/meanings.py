@@ -196,7 +196,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'skipped_lines': 'Number of lines to skip at the start of the file.',
         'len_table_name': "Length of the table's name, in bytes.",
         'len_schema_name': "Length of the schema's name, in bytes.",
-        'num_fields': 'Number of columns that the statement lists, or 0.',
+        'num_fields': 'Number of columns that the statement lists, or 0; a table has at most 4096.',
         'file_id': 'Number of the file; the same in all events of one LOAD DATA. The format description counts only these 4 bytes for the type, and the 18 before them for LOAD_EVENT.',
         'target': 'How the file is written and where it goes.',
         'file_name': 'Name of the file as the statement gives it.',
@@ -330,6 +330,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_tail': 'Bytes beyond what is known; no server writes any.',
     },
     'HeartbeatEventV2.Field': {
+        'refusal': 'No bytes; a list of more fields than any server knows is refused here.',
         'key': 'What the field is about; readers skip a number that they do not know.',
         'len_value': 'Length of `value`, in bytes.',
         'value': 'The value, by its kind.',
@@ -372,7 +373,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'skipped_lines': 'Number of lines to skip at the start of the file.',
         'len_table_name': "Length of the table's name, in bytes.",
         'len_schema_name': "Length of the schema's name, in bytes.",
-        'num_fields': 'Number of columns that the statement lists, or 0.',
+        'num_fields': 'Number of columns that the statement lists, or 0; a table has at most 4096.',
         'unknown_post_header': 'Fixed part beyond what is known; no server writes any.',
         'target': 'How the file is written and where it goes.',
         'file_name': 'Name of the file as the statement gives it.',
@@ -743,6 +744,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'table_name': 'Name of the table.',
         'table_name_end': '0, after the name.',
         'num_columns': 'Number of columns, hidden ones included; up to 4096.',
+        'refusal': 'No bytes; a table of more columns than any server allows is refused here.',
         'column_types': 'The type of each column.',
         'len_metadata': 'Length of `metadata`, in bytes. Absent before 5.1.16 or so, together with all that follows.',
         'metadata': 'Lengths, precisions and the like, by column.',
@@ -788,6 +790,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_known': 'Whether the lengths of values are known, of this column and of all before it.',
     },
     'TableMapMetadata': {
+        'refusal': 'No bytes; a field after one of each type is refused here.',
         'type': 'What the field is about.',
         'len_value': 'Length of `value`, in bytes.',
         'value': 'The field, by its type.',
@@ -799,10 +802,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         'bits': 'Eight columns in each byte.',
     },
     'TableMapMetadata.NumberList': {
+        'refusal': 'No bytes; a list that is longer than one number for each column is refused here.',
         'numbers': 'The numbers, in the order of the columns.',
     },
     'TableMapMetadata.DefaultCollation': {
         'collation': 'Number of the collation of all columns but the exceptions.',
+        'refusal': 'No bytes; a list that is longer than one exception for each column is refused here.',
         'exceptions': 'The columns with another collation.',
     },
     'TableMapMetadata.Exception': {
@@ -813,6 +818,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'names': 'The names of all columns.',
     },
     'TableMapMetadata.Name': {
+        'refusal': 'No bytes; a name after one for each column is refused here.',
         'len_text': 'Length of `text`, in bytes.',
         'text': "The column's name.",
     },
@@ -820,14 +826,18 @@ MEANINGS: dict[str, dict[str, str]] = {
         'columns': 'The members of each ENUM column, or of each SET column.',
     },
     'TableMapMetadata.MemberList': {
+        'refusal': 'No bytes; a list after one for each column is refused here.',
         'num_members': 'Number of members of one column.',
+        'member_refusal': 'No bytes; a table of more members than two columns can have is refused here.',
         'members': "The members, in the order of the column's declaration.",
+        'next_index': 'Number of members of the columns up to this one.',
     },
     'TableMapMetadata.Member': {
         'len_value': 'Length of `value`, in bytes.',
         'value': "The member, in the column's character set.",
     },
     'TableMapMetadata.PrefixedKey': {
+        'refusal': 'No bytes; a key that is longer than one part for each column is refused here.',
         'parts': 'The columns of the primary key.',
     },
     'TableMapMetadata.KeyPart': {
@@ -867,6 +877,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'len_uncompressed': 'Length of the payload before compression, in bytes; 0 where no field says.',
     },
     'TransactionPayloadEvent.Field': {
+        'refusal': 'No bytes; a list of more fields than any server knows is refused here.',
         'kind': 'What the field is about; readers skip a number that they do not know.',
         'len_value': 'Length of the value, in bytes.',
         'value': 'The fact, by its kind.',
@@ -887,7 +898,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'collation_id': "Number of the value's character set and collation; 63 is binary.",
         'len_value': 'Length of `value`, in bytes.',
         'value': 'The value, by `value_type`.',
-        'attributes': "What else is known of the value's type. Absent in logs older than 5.5.",
+        'first_attribute': "What else is known of the value's type. Absent in logs older than 5.5.",
+        'second_attribute': 'MariaDB, the name of the type after the sign.',
+        'unknown_tail': 'Bytes beyond what is known; no server writes any.',
+        'has_attributes': 'Whether anything follows the value.',
         'is_unsigned': 'Whether an integer is to be read as `unsigned_number`.',
     },
     'UserVarEvent.Attribute': {
@@ -916,9 +930,6 @@ MEANINGS: dict[str, dict[str, str]] = {
         'precision': 'Number of digits in all, 1 to 65.',
         'scale': 'Number of digits after the decimal point, 0 to 30.',
         'digits': 'The digits as a DECIMAL column stores them.',
-    },
-    'UserVarEvent.UnknownValue': {
-        'data': 'A value of a type that this grammar does not know.',
     },
     'ViewChangeEvent': {
         'view_id': 'Identifier of the view, padded with zeros.',

@@ -64,6 +64,10 @@ class TableMapEvent(KaitaiStruct):
         _starts['num_columns'] = _tell()
         self.num_columns = _modules.packed_integer.PackedInteger(self._io)
         self.num_columns._read()
+        _starts['refusal'] = _tell()
+        self.refusal = self._io.read_bytes(0)
+        if not self.refusal == (b"\x00" if  ((self.num_columns.value < 0) or (self.num_columns.value > 4096))  else b""):
+            raise kaitaistruct.ValidationNotEqualError((b"\x00" if  ((self.num_columns.value < 0) or (self.num_columns.value > 4096))  else b""), self.refusal, self._io, u"/seq/10")
         _starts['column_types'] = _bounds = [_tell()]
         self.column_types = []
         for i in range(self.num_columns.value):
@@ -93,7 +97,7 @@ class TableMapEvent(KaitaiStruct):
         self.optional_metadata = []
         i = 0
         while not self._io.is_eof():
-            _t_optional_metadata = _modules.table_map_metadata.TableMapMetadata(i, (-1 if i == 0 else self.optional_metadata[i - 1].signedness_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_name_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_visibility_index), self._io)
+            _t_optional_metadata = _modules.table_map_metadata.TableMapMetadata(i, self.num_columns.value, (-1 if i == 0 else self.optional_metadata[i - 1].signedness_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_name_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_visibility_index), self._io)
             try:
                 _t_optional_metadata._read()
             finally:
@@ -280,7 +284,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_unsigned_with_years'):
                 return self._m_is_unsigned_with_years
 
-            self._m_is_unsigned_with_years =  ((self.has_sign_with_years) and (self._parent.signedness.bits[self.sign_ordinal_with_years // 8] >> 7 - self.sign_ordinal_with_years % 8 & 1 == 1))
+            self._m_is_unsigned_with_years =  ((self.has_sign_with_years) and (KaitaiStream.byte_array_index(self._parent.signedness.bits, self.sign_ordinal_with_years // 8) >> 7 - self.sign_ordinal_with_years % 8 & 1 == 1))
             return getattr(self, '_m_is_unsigned_with_years', None)
 
         @property
@@ -289,7 +293,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_unsigned_without_years'):
                 return self._m_is_unsigned_without_years
 
-            self._m_is_unsigned_without_years =  ((self.has_sign_without_years) and (self._parent.signedness.bits[self.number_ordinal // 8] >> 7 - self.number_ordinal % 8 & 1 == 1))
+            self._m_is_unsigned_without_years =  ((self.has_sign_without_years) and (KaitaiStream.byte_array_index(self._parent.signedness.bits, self.number_ordinal // 8) >> 7 - self.number_ordinal % 8 & 1 == 1))
             return getattr(self, '_m_is_unsigned_without_years', None)
 
         @property
@@ -298,7 +302,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_visible'):
                 return self._m_is_visible
 
-            self._m_is_visible =  (((not (self.has_visibility))) or (self._parent.column_visibility.bits[self.index // 8] >> 7 - self.index % 8 & 1 == 1))
+            self._m_is_visible =  (((not (self.has_visibility))) or (KaitaiStream.byte_array_index(self._parent.column_visibility.bits, self.index // 8) >> 7 - self.index % 8 & 1 == 1))
             return getattr(self, '_m_is_visible', None)
 
         @property
@@ -542,7 +546,7 @@ class TableMapEvent(KaitaiStruct):
         if hasattr(self, '_m_matches_with_years'):
             return self._m_matches_with_years
 
-        self._m_matches_with_years =  ((self.has_signedness) and (len(self.signedness.bits) == (self.num_sign_bits_with_years + 7) // 8) and (self.signedness.bits[-1] & 255 >> (self.num_sign_bits_with_years - 1) % 8 + 1 == 0) and (self.columns[-1].are_years_set))
+        self._m_matches_with_years =  ((self.has_signedness) and (len(self.signedness.bits) == (self.num_sign_bits_with_years + 7) // 8) and (KaitaiStream.byte_array_index(self.signedness.bits, -1) & 255 >> (self.num_sign_bits_with_years - 1) % 8 + 1 == 0) and (self.columns[-1].are_years_set))
         return getattr(self, '_m_matches_with_years', None)
 
     @property
@@ -553,7 +557,7 @@ class TableMapEvent(KaitaiStruct):
         if hasattr(self, '_m_matches_without_years'):
             return self._m_matches_without_years
 
-        self._m_matches_without_years =  ((self.has_signedness) and (len(self.signedness.bits) == (self.num_numbers + 7) // 8) and (self.signedness.bits[-1] & 255 >> (self.num_numbers - 1) % 8 + 1 == 0))
+        self._m_matches_without_years =  ((self.has_signedness) and (len(self.signedness.bits) == (self.num_numbers + 7) // 8) and (KaitaiStream.byte_array_index(self.signedness.bits, -1) & 255 >> (self.num_numbers - 1) % 8 + 1 == 0))
         return getattr(self, '_m_matches_without_years', None)
 
     @property

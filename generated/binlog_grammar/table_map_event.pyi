@@ -67,6 +67,8 @@ class TableMapEvent(KaitaiStruct):
 
     The server's name: m_colcnt
     """
+    refusal: bytes
+    """No bytes; a table of more columns than any server allows is refused here."""
     column_types: list[_column_types.ColumnTypes.ColumnType | int]
     """The type of each column.
 

@@ -35,11 +35,12 @@ class TableMapMetadata(KaitaiStruct):
         column_visibility = 12
         vector_dimensionality = 13
     _STRUCTURES = ('len_value', 'value',)
-    def __init__(self, index, previous_signedness_index, previous_column_name_index, previous_column_visibility_index, _io, _parent=None, _root=None):
+    def __init__(self, index, num_columns, previous_signedness_index, previous_column_name_index, previous_column_visibility_index, _io, _parent=None, _root=None):
         super(TableMapMetadata, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.index = index
+        self.num_columns = num_columns
         self.previous_signedness_index = previous_signedness_index
         self.previous_column_name_index = previous_column_name_index
         self.previous_column_visibility_index = previous_column_visibility_index
@@ -48,6 +49,10 @@ class TableMapMetadata(KaitaiStruct):
     def _read(self):
         _starts = self._starts
         _tell = self._io._io.tell
+        _starts['refusal'] = _tell()
+        self.refusal = self._io.read_bytes(0)
+        if not self.refusal == (b"\x00" if self.index >= 256 else b""):
+            raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.index >= 256 else b""), self.refusal, self._io, u"/seq/0")
         _starts['type'] = _tell()
         self.type = KaitaiStream.resolve_enum(TableMapMetadata.FieldType, self._io.read_u1())
         _starts['len_value'] = _tell()
@@ -200,20 +205,12 @@ class TableMapMetadata(KaitaiStruct):
         def _read(self):
             _starts = self._starts
             _tell = self._io._io.tell
-            _starts['bits'] = _bounds = [_tell()]
-            self.bits = []
-            i = 0
-            while not self._io.is_eof():
-                self.bits.append(self._io.read_u1())
-                _bounds.append(_tell())
-                i += 1
+            _starts['bits'] = _tell()
+            self.bits = self._io.read_bytes_full()
             self._end = _tell()
 
         def _fetch_instances(self):
             pass
-            for i in range(len(self.bits)):
-                pass
-
 
 
     class DefaultCollation(KaitaiStruct):
@@ -231,6 +228,10 @@ class TableMapMetadata(KaitaiStruct):
             _starts['collation'] = _tell()
             self.collation = _modules.packed_integer.PackedInteger(self._io)
             self.collation._read()
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if self._io.size() > 9 * (1 + 2 * self._parent.num_columns) else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if self._io.size() > 9 * (1 + 2 * self._parent.num_columns) else b""), self.refusal, self._io, u"/types/default_collation/seq/1")
             _starts['exceptions'] = _bounds = [_tell()]
             self.exceptions = []
             i = 0
@@ -328,18 +329,28 @@ class TableMapMetadata(KaitaiStruct):
 
     class MemberList(KaitaiStruct):
         _STRUCTURES = ('num_members', 'members',)
-        def __init__(self, _io, _parent=None, _root=None):
+        def __init__(self, index, first_index, _io, _parent=None, _root=None):
             super(TableMapMetadata.MemberList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
+            self.index = index
+            self.first_index = first_index
             self._starts = {}
 
         def _read(self):
             _starts = self._starts
             _tell = self._io._io.tell
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if self.index >= self._parent._parent.num_columns else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.index >= self._parent._parent.num_columns else b""), self.refusal, self._io, u"/types/member_list/seq/0")
             _starts['num_members'] = _tell()
             self.num_members = _modules.packed_integer.PackedInteger(self._io)
             self.num_members._read()
+            _starts['member_refusal'] = _tell()
+            self.member_refusal = self._io.read_bytes(0)
+            if not self.member_refusal == (b"\x00" if  ((self.num_members.value < 0) or (self.num_members.value > 131072 - self.first_index))  else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if  ((self.num_members.value < 0) or (self.num_members.value > 131072 - self.first_index))  else b""), self.member_refusal, self._io, u"/types/member_list/seq/2")
             _starts['members'] = _bounds = [_tell()]
             self.members = []
             for i in range(self.num_members.value):
@@ -359,6 +370,15 @@ class TableMapMetadata(KaitaiStruct):
                 self.members[i]._fetch_instances()
 
 
+        @property
+        def next_index(self):
+            """Number of members of the columns up to this one."""
+            if hasattr(self, '_m_next_index'):
+                return self._m_next_index
+
+            self._m_next_index = (self.first_index + self.num_members.value)
+            return getattr(self, '_m_next_index', None)
+
 
     class MemberLists(KaitaiStruct):
         _STRUCTURES = ('columns',)
@@ -375,7 +395,7 @@ class TableMapMetadata(KaitaiStruct):
             self.columns = []
             i = 0
             while not self._io.is_eof():
-                _t_columns = TableMapMetadata.MemberList(self._io, self, self._root)
+                _t_columns = TableMapMetadata.MemberList(i, (0 if i == 0 else self.columns[i - 1].next_index), self._io, self, self._root)
                 try:
                     _t_columns._read()
                 finally:
@@ -394,15 +414,20 @@ class TableMapMetadata(KaitaiStruct):
 
     class Name(KaitaiStruct):
         _STRUCTURES = ('len_text',)
-        def __init__(self, _io, _parent=None, _root=None):
+        def __init__(self, index, _io, _parent=None, _root=None):
             super(TableMapMetadata.Name, self).__init__(_io)
             self._parent = _parent
             self._root = _root
+            self.index = index
             self._starts = {}
 
         def _read(self):
             _starts = self._starts
             _tell = self._io._io.tell
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if self.index >= self._parent._parent.num_columns else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.index >= self._parent._parent.num_columns else b""), self.refusal, self._io, u"/types/name/seq/0")
             _starts['len_text'] = _tell()
             self.len_text = _modules.packed_integer.PackedInteger(self._io)
             self.len_text._read()
@@ -430,7 +455,7 @@ class TableMapMetadata(KaitaiStruct):
             self.names = []
             i = 0
             while not self._io.is_eof():
-                _t_names = TableMapMetadata.Name(self._io, self, self._root)
+                _t_names = TableMapMetadata.Name(i, self._io, self, self._root)
                 try:
                     _t_names._read()
                 finally:
@@ -461,6 +486,10 @@ class TableMapMetadata(KaitaiStruct):
         def _read(self):
             _starts = self._starts
             _tell = self._io._io.tell
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if self._io.size() > 9 * self._parent.num_columns else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if self._io.size() > 9 * self._parent.num_columns else b""), self.refusal, self._io, u"/types/number_list/seq/0")
             _starts['numbers'] = _bounds = [_tell()]
             self.numbers = []
             i = 0
@@ -493,6 +522,10 @@ class TableMapMetadata(KaitaiStruct):
         def _read(self):
             _starts = self._starts
             _tell = self._io._io.tell
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if self._io.size() > (2 * 9) * self._parent.num_columns else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if self._io.size() > (2 * 9) * self._parent.num_columns else b""), self.refusal, self._io, u"/types/prefixed_key/seq/0")
             _starts['parts'] = _bounds = [_tell()]
             self.parts = []
             i = 0

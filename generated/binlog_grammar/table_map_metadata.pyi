@@ -14,12 +14,16 @@ class TableMapMetadata(KaitaiStruct):
     """
     index: int
     """Index among the fields, from 0."""
+    num_columns: int
+    """Number of the table's columns."""
     previous_signedness_index: int
     """Index of the newest field of this kind before, or -1."""
     previous_column_name_index: int
     """Index of the newest field of this kind before, or -1."""
     previous_column_visibility_index: int
     """Index of the newest field of this kind before, or -1."""
+    refusal: bytes
+    """No bytes; a field after one of each type is refused here."""
     type: TableMapMetadata.FieldType | int
     """What the field is about."""
     len_value: _packed_integer.PackedInteger
@@ -30,7 +34,7 @@ class TableMapMetadata(KaitaiStruct):
     value: TableMapMetadata.Bitmap | TableMapMetadata.DefaultCollation | TableMapMetadata.NumberList | TableMapMetadata.NameList | TableMapMetadata.MemberLists | TableMapMetadata.PrefixedKey | TableMapMetadata.UnknownField
     """The field, by its type."""
     _raw_value: bytes
-    def __init__(self, index: int, previous_signedness_index: int, previous_column_name_index: int, previous_column_visibility_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, index: int, num_columns: int, previous_signedness_index: int, previous_column_name_index: int, previous_column_visibility_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def signedness_index(self) -> int:
         """Index of the newest field of this kind up to here, or -1."""
@@ -110,7 +114,7 @@ class TableMapMetadata(KaitaiStruct):
 
     class Bitmap(KaitaiStruct):
         """A bit for each column that the field is about; the first is the highest bit of the first byte."""
-        bits: list[int]
+        bits: bytes
         """Eight columns in each byte.
 
         The server's name: m_signedness, m_column_visibility
@@ -121,6 +125,8 @@ class TableMapMetadata(KaitaiStruct):
         """A number for each column that the field is about: a collation, a type of geometry, a number of
         dimensions; or the indexes of the columns of a primary key.
         """
+        refusal: bytes
+        """No bytes; a list that is longer than one number for each column is refused here."""
         numbers: list[_packed_integer.PackedInteger]
         """The numbers, in the order of the columns.
 
@@ -135,6 +141,8 @@ class TableMapMetadata(KaitaiStruct):
 
         The server's name: default_charset
         """
+        refusal: bytes
+        """No bytes; a list that is longer than one exception for each column is refused here."""
         exceptions: list[TableMapMetadata.Exception]
         """The columns with another collation.
 
@@ -164,6 +172,10 @@ class TableMapMetadata(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Name(KaitaiStruct):
+        index: int
+        """Index among the names, from 0."""
+        refusal: bytes
+        """No bytes; a name after one for each column is refused here."""
         len_text: _packed_integer.PackedInteger
         """Length of `text`, in bytes.
 
@@ -174,7 +186,7 @@ class TableMapMetadata(KaitaiStruct):
 
         The server's name: m_column_name
         """
-        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MemberLists(KaitaiStruct):
         columns: list[TableMapMetadata.MemberList]
@@ -185,17 +197,28 @@ class TableMapMetadata(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MemberList(KaitaiStruct):
+        index: int
+        """Index among the ENUM or SET columns, from 0."""
+        first_index: int
+        """Number of members of the columns before this one."""
+        refusal: bytes
+        """No bytes; a list after one for each column is refused here."""
         num_members: _packed_integer.PackedInteger
         """Number of members of one column.
 
         The server's name: count
         """
+        member_refusal: bytes
+        """No bytes; a table of more members than two columns can have is refused here."""
         members: list[TableMapMetadata.Member]
         """The members, in the order of the column's declaration.
 
         The server's name: str_vector
         """
-        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, index: int, first_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def next_index(self) -> int:
+            """Number of members of the columns up to this one."""
 
     class Member(KaitaiStruct):
         len_value: _packed_integer.PackedInteger
@@ -211,6 +234,8 @@ class TableMapMetadata(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class PrefixedKey(KaitaiStruct):
+        refusal: bytes
+        """No bytes; a key that is longer than one part for each column is refused here."""
         parts: list[TableMapMetadata.KeyPart]
         """The columns of the primary key.
 

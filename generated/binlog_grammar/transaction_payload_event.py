@@ -46,7 +46,7 @@ class TransactionPayloadEvent(KaitaiStruct):
         self.fields = []
         i = 0
         while True:
-            _t_fields = TransactionPayloadEvent.Field((0 if i == 0 else self.fields[i - 1].len_payload), (255 if i == 0 else self.fields[i - 1].compression_type_number), (0 if i == 0 else self.fields[i - 1].len_uncompressed), self._io, self, self._root)
+            _t_fields = TransactionPayloadEvent.Field(i, (0 if i == 0 else self.fields[i - 1].len_payload), (255 if i == 0 else self.fields[i - 1].compression_type_number), (0 if i == 0 else self.fields[i - 1].len_uncompressed), self._io, self, self._root)
             try:
                 _t_fields._read()
             finally:
@@ -72,10 +72,11 @@ class TransactionPayloadEvent(KaitaiStruct):
         len_value = None
         value = None
 
-        def __init__(self, previous_len_payload, previous_compression_type, previous_len_uncompressed, _io, _parent=None, _root=None):
+        def __init__(self, index, previous_len_payload, previous_compression_type, previous_len_uncompressed, _io, _parent=None, _root=None):
             super(TransactionPayloadEvent.Field, self).__init__(_io)
             self._parent = _parent
             self._root = _root
+            self.index = index
             self.previous_len_payload = previous_len_payload
             self.previous_compression_type = previous_compression_type
             self.previous_len_uncompressed = previous_len_uncompressed
@@ -84,6 +85,10 @@ class TransactionPayloadEvent(KaitaiStruct):
         def _read(self):
             _starts = self._starts
             _tell = self._io._io.tell
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if self.index >= 256 else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.index >= 256 else b""), self.refusal, self._io, u"/types/field/seq/0")
             _starts['kind'] = _tell()
             self.kind = _modules.packed_integer.PackedInteger(self._io)
             self.kind._read()

@@ -72,12 +72,16 @@ class TransactionPayloadEvent(KaitaiStruct):
         none = 255
 
     class Field(KaitaiStruct):
+        index: int
+        """Index among the fields, from 0."""
         previous_len_payload: int
         """The length that the fields before this one say, in bytes."""
         previous_compression_type: int
         """The compression that the fields before this one say."""
         previous_len_uncompressed: int
         """The length before compression that the fields before this one say, in bytes."""
+        refusal: bytes
+        """No bytes; a list of more fields than any server knows is refused here."""
         kind: _packed_integer.PackedInteger
         """What the field is about; readers skip a number that they do not know.
 
@@ -91,7 +95,7 @@ class TransactionPayloadEvent(KaitaiStruct):
         value: TransactionPayloadEvent.NumberValue | TransactionPayloadEvent.UnknownValue | None
         """The fact, by its kind."""
         _raw_value: bytes
-        def __init__(self, previous_len_payload: int, previous_compression_type: int, previous_len_uncompressed: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, index: int, previous_len_payload: int, previous_compression_type: int, previous_len_uncompressed: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def fact(self) -> TransactionPayloadEvent.PayloadFact | int:
             """The meaning of `kind`."""

@@ -28,11 +28,14 @@ class UserVarEvent(KaitaiStruct):
         int = 2
         row = 3
         decimal = 4
-    _STRUCTURES = ('value', 'attributes',)
+    _STRUCTURES = ('value', 'first_attribute', 'second_attribute',)
     value_type = None
     collation_id = None
     len_value = None
     value = None
+    first_attribute = None
+    second_attribute = None
+    unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(UserVarEvent, self).__init__(_io)
@@ -53,6 +56,8 @@ class UserVarEvent(KaitaiStruct):
             pass
             _starts['value_type'] = _tell()
             self.value_type = KaitaiStream.resolve_enum(UserVarEvent.ResultType, self._io.read_u1())
+            if not  ((self.value_type == UserVarEvent.ResultType.string) or (self.value_type == UserVarEvent.ResultType.real) or (self.value_type == UserVarEvent.ResultType.int) or (self.value_type == UserVarEvent.ResultType.decimal)) :
+                raise kaitaistruct.ValidationNotAnyOfError(self.value_type, self._io, u"/seq/3")
 
         if self.is_null == 0:
             pass
@@ -94,22 +99,24 @@ class UserVarEvent(KaitaiStruct):
                 self.value._read()
             else:
                 pass
-                self._raw_value = self._io.read_bytes(self.len_value)
-                _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-                self.value = UserVarEvent.UnknownValue(_io__raw_value, self, self._root)
-                self.value._read()
+                self.value = self._io.read_bytes(self.len_value)
 
-        _starts['attributes'] = _bounds = [_tell()]
-        self.attributes = []
-        i = 0
-        while not self._io.is_eof():
-            _t_attributes = UserVarEvent.Attribute(self._io, self, self._root)
-            try:
-                _t_attributes._read()
-            finally:
-                self.attributes.append(_t_attributes)
-            _bounds.append(_tell())
-            i += 1
+        if self.has_attributes:
+            pass
+            _starts['first_attribute'] = _tell()
+            self.first_attribute = UserVarEvent.Attribute(self._io, self, self._root)
+            self.first_attribute._read()
+
+        if (not (self._io.is_eof())):
+            pass
+            _starts['second_attribute'] = _tell()
+            self.second_attribute = UserVarEvent.Attribute(self._io, self, self._root)
+            self.second_attribute._read()
+
+        if (not (self._io.is_eof())):
+            pass
+            _starts['unknown_tail'] = _tell()
+            self.unknown_tail = self._io.read_bytes_full()
         self._end = _tell()
 
     def _fetch_instances(self):
@@ -140,15 +147,21 @@ class UserVarEvent(KaitaiStruct):
                 self.value._fetch_instances()
             else:
                 pass
-                self.value._fetch_instances()
 
-        for i in range(len(self.attributes)):
+        if self.has_attributes:
             pass
-            self.attributes[i]._fetch_instances()
+            self.first_attribute._fetch_instances()
+
+        if (not (self._io.is_eof())):
+            pass
+            self.second_attribute._fetch_instances()
+
+        if (not (self._io.is_eof())):
+            pass
 
 
     class Attribute(KaitaiStruct):
-        """MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB made it a list."""
+        """MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB has up to two of these."""
         _STRUCTURES = ('data_type_name',)
         data_type_name = None
         unknown = None
@@ -334,24 +347,14 @@ class UserVarEvent(KaitaiStruct):
             return getattr(self, '_m_text', None)
 
 
-    class UnknownValue(KaitaiStruct):
-        _STRUCTURES = ()
-        def __init__(self, _io, _parent=None, _root=None):
-            super(UserVarEvent.UnknownValue, self).__init__(_io)
-            self._parent = _parent
-            self._root = _root
-            self._starts = {}
+    @property
+    def has_attributes(self):
+        """Whether anything follows the value."""
+        if hasattr(self, '_m_has_attributes'):
+            return self._m_has_attributes
 
-        def _read(self):
-            _starts = self._starts
-            _tell = self._io._io.tell
-            _starts['data'] = _tell()
-            self.data = self._io.read_bytes_full()
-            self._end = _tell()
-
-        def _fetch_instances(self):
-            pass
-
+        self._m_has_attributes =  ((self.is_null == 0) and (self._io.size() > (((4 + self.len_name) + 1) + 9) + self.len_value))
+        return getattr(self, '_m_has_attributes', None)
 
     @property
     def is_unsigned(self):
@@ -359,5 +362,5 @@ class UserVarEvent(KaitaiStruct):
         if hasattr(self, '_m_is_unsigned'):
             return self._m_is_unsigned
 
-        self._m_is_unsigned =  ((len(self.attributes) > 0) and (self.attributes[0].kind == UserVarEvent.AttributeKind.unsigned))
+        self._m_is_unsigned =  ((self.has_attributes) and (self.first_attribute.kind == UserVarEvent.AttributeKind.unsigned))
         return getattr(self, '_m_is_unsigned', None)

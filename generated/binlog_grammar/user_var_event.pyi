@@ -34,18 +34,28 @@ class UserVarEvent(KaitaiStruct):
 
     The server's name: val_len
     """
-    value: UserVarEvent.StringValue | UserVarEvent.RealValue | UserVarEvent.IntValue | UserVarEvent.DecimalValue | UserVarEvent.UnknownValue | None
+    value: UserVarEvent.StringValue | UserVarEvent.RealValue | UserVarEvent.IntValue | UserVarEvent.DecimalValue | bytes | None
     """The value, by `value_type`.
 
     The server's name: val
     """
     _raw_value: bytes
-    attributes: list[UserVarEvent.Attribute]
+    first_attribute: UserVarEvent.Attribute | None
     """What else is known of the value's type. Absent in logs older than 5.5.
 
     The server's name: flags
     """
+    second_attribute: UserVarEvent.Attribute | None
+    """MariaDB, the name of the type after the sign.
+
+    The server's name: flags
+    """
+    unknown_tail: bytes | None
+    """Bytes beyond what is known; no server writes any."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    @property
+    def has_attributes(self) -> bool:
+        """Whether anything follows the value."""
     @property
     def is_unsigned(self) -> bool:
         """Whether an integer is to be read as `unsigned_number`.
@@ -77,7 +87,7 @@ class UserVarEvent(KaitaiStruct):
         """The server's name: CHUNK_DATA_TYPE_NAME"""
 
     class Attribute(KaitaiStruct):
-        """MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB made it a list."""
+        """MySQL has one byte `flags` here, 0 or 1, after integers; MariaDB has up to two of these."""
         kind: UserVarEvent.AttributeKind | int
         """What the attribute says.
 
@@ -153,9 +163,4 @@ class UserVarEvent(KaitaiStruct):
 
         The server's name: val
         """
-        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
-
-    class UnknownValue(KaitaiStruct):
-        data: bytes
-        """A value of a type that this grammar does not know."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

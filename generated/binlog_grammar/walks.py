@@ -296,34 +296,6 @@ def query_status_vars(data: Any, starts: Any, ends: Any, out: Any, follows: Any)
         follows[index] = is_inside and _query_status_vars(data, at, end, out[index]) == end
 
 
-def _user_var_event_attribute_list(data: Any, at: Any, end: Any, out: Any) -> Any:
-    while at < end:
-        if at + 1 > end:
-            return -1
-        kind = _little(data, at, 1)
-        at += 1
-        data_type_name__len_name = 0
-        if (kind == 2):
-            if at + 1 > end:
-                return -1
-            data_type_name__len_name = _little(data, at, 1)
-            at += 1
-            if data_type_name__len_name < 0 or data_type_name__len_name > end - at:
-                return -1
-            at += data_type_name__len_name
-        if (((kind != 0) and (kind != 1)) and (kind != 2)):
-            at = end
-    return at
-
-
-def user_var_event_attribute_list(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
-    """See the module docstring."""
-    for index in range(starts.shape[0]):
-        at, end = starts[index], ends[index]
-        is_inside = 0 <= at <= end <= data.shape[0]
-        follows[index] = is_inside and _user_var_event_attribute_list(data, at, end, out[index]) == end
-
-
 def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any:
     begin = at
     if at + 1 > end:
@@ -503,6 +475,5 @@ def gtid_tagged_event_field_list(data: Any, starts: Any, ends: Any, out: Any, fo
 
 SLOTS = {
     'query_status_vars': 0,
-    'user_var_event_attribute_list': 0,
     'gtid_tagged_event_field_list': 31,
 }

@@ -101,6 +101,7 @@ NAMELESS = {
     r".*\bunknown[a-z_.]*": "bytes that no server known here writes",
     r"event_header\.extra_headers": "likewise",
     r"(packed|varlen|compressed)_integer\..*|length_prefix\..*": "parts of a number whose own length varies",
+    r".*\.(member_)?refusal": "no bytes: what fields before them must not say",
     r"mysql_binlog\..*(entries|event)|binlog_event\.body|log_start\..*": "steps of this grammar",
     r"(encryption_header|keyring_file|zstd_seek_table)\..*": "formats that are described in words or by code",
     r"innodb_log\..*": "the specification of the format describes them in words",

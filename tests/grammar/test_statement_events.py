@@ -159,7 +159,8 @@ USER_VARIABLES = [
         UserVarEvent,
         "01000000690002080000000800000005" + "00" * 7,
         value__number=5,
-        attributes=[],
+        has_attributes=False,
+        first_attribute=None,
         is_unsigned=False,
     ),
     vector(
@@ -194,22 +195,36 @@ USER_VARIABLES = [
     ),
     vector("NULL", UserVarEvent, "030000006e756c01", name="nul", is_null=1),
     vector(
-        "row, which no server writes", UserVarEvent, "010000007800030800000001000000aa", value__data=b"\xaa"
-    ),
-    vector(
         "a value with the name of its type, as MariaDB has them",
         UserVarEvent,
         b"\x01\0\0\0a\0\x00\x3f\0\0\0\x04\0\0\0\x7f\0\0\x01\x02\x05inet4",
-        attributes__0__kind="data_type_name",
-        attributes__0__data_type_name__name="inet4",
+        first_attribute__kind="data_type_name",
+        first_attribute__data_type_name__name="inet4",
+    ),
+    vector(
+        "a sign and the name of a type",
+        UserVarEvent,
+        b"\x01\0\0\0a\0\x00\x3f\0\0\0\x04\0\0\0\x7f\0\0\x01\x01\x02\x05inet4",
+        is_unsigned=True,
+        second_attribute__kind="data_type_name",
+        second_attribute__data_type_name__name="inet4",
+        unknown_tail=None,
+    ),
+    vector(
+        "bytes after two attributes",
+        UserVarEvent,
+        "01000000690002080000000800000005" + "00" * 7 + "000000",
+        first_attribute__kind="signed",
+        second_attribute__kind="signed",
+        unknown_tail=b"\0",
     ),
     vector(
         "an attribute of the future",
         UserVarEvent,
         "01000000690002080000000800000005" + "00" * 7 + "01" + "07aabb",
         is_unsigned=True,
-        attributes__1__kind=7,
-        attributes__1__unknown=b"\xaa\xbb",
+        second_attribute__kind=7,
+        second_attribute__unknown=b"\xaa\xbb",
     ),
 ]
 

@@ -153,7 +153,7 @@ METADATA: list[tuple[str, int, str, dict[str, Any]]] = [
 
 #: Optional metadata: number and bytes of a field, what they say.
 OPTIONAL: list[tuple[str, int, str, dict[str, Any]]] = [
-    ("signedness", 1, "a0", {"type": "signedness", "value.bits": [0xA0]}),
+    ("signedness", 1, "a0", {"type": "signedness", "value.bits": b"\xa0"}),
     (
         "default character set",
         2,
@@ -216,7 +216,7 @@ OPTIONAL: list[tuple[str, int, str, dict[str, Any]]] = [
         "2d08",
         {"type": "enum_and_set_column_charset", "value.numbers.0.value": 45},
     ),
-    ("visibility", 12, "c0", {"type": "column_visibility", "value.bits": [0xC0]}),
+    ("visibility", 12, "c0", {"type": "column_visibility", "value.bits": b"\xc0"}),
     ("dimensions", 13, "fc0008", {"type": "vector_dimensionality", "value.numbers.0.value": 2048}),
     ("a field of a newer server", 14, "c0ffee", {"type": 14, "value.data": b"\xc0\xff\xee"}),
     ("an empty field", 200, "", {"type": 200, "len_value.value": 0, "value.data": b""}),
@@ -239,7 +239,7 @@ CASES = [
             name,
             TableMapEvent,
             (8, YearBits.present),
-            table_map_bytes([3], optional=field(number, data)),
+            table_map_bytes([3, 3], optional=field(number, data)),
             {f"optional_metadata.0.{k}": v for k, v in says.items()},
         )
         for name, number, data, says in OPTIONAL

@@ -32,7 +32,6 @@ _TABLE = {
     "binlog_grammar.walks": {
         "gtid_tagged_event_field_list": "u1[] i8[] i8[] i8[,]* b1[]*",
         "query_status_vars": "u1[] i8[] i8[] i8[,] b1[]*",
-        "user_var_event_attribute_list": "u1[] i8[] i8[] i8[,] b1[]*",
     },
     "binlog_kaitai.columns.blocks.bodies": {
         "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",

@@ -233,7 +233,7 @@ class Printer:
         self.put_comment(item, b"\tRotate to %s  pos: %d\n" % (encode(body.next_log), position))
 
     def print_intvar(self, item: Item, body: IntvarEvent) -> None:
-        name = _INTEGER_VARIABLES.get(int(body.variable), b"INVALID_INT")
+        name = _INTEGER_VARIABLES[int(body.variable)]
         number = body.value - (1 << 64) if body.value >> 63 else body.value
         self.put(item, b"\tIntvar\n", b"SET %s=%d%s\n" % (name, number, self.delimiter))
 

@@ -108,7 +108,7 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     MisreadError
         It cannot be written without being misinterpreted.
     BinlogError
-        An intact event names a variable, or the type of a value, that no server has.
+        The value of a user variable is invalid.
     """
     body: Any = event.body
     variables = _variables(body)
@@ -259,9 +259,7 @@ def _context(event: Event) -> bytes:
     body: Any = event.body
     match event.layout.effective_type(event.type_code):
         case EventType.intvar_event:
-            if (name := _COUNTERS.get(body.variable)) is None:
-                raise event.locate(BinlogError(f"unknown session variable number {int(body.variable)}"))
-            return f"SET {name} = {body.value};\n".encode()
+            return f"SET {_COUNTERS[body.variable]} = {body.value};\n".encode()
         case EventType.rand_event:
             return f"SET RAND_SEED1 = {body.seed1}, RAND_SEED2 = {body.seed2};\n".encode()
     try:
@@ -285,7 +283,5 @@ def _user_value(body: Any) -> str:
             return str(value.unsigned_number if body.is_unsigned else value.number)
         case kinds.decimal:
             return decimal_text(value.digits, value.precision, value.scale)
-        case kinds.string:
-            charset = charset_of(body.collation_id)
-            return ("" if charset in (None, BINARY) else introducer(charset)) + hexed(value.data)
-    raise BinlogError(f"invalid user variable type {int(body.value_type)}")
+    charset = charset_of(body.collation_id)
+    return ("" if charset in (None, BINARY) else introducer(charset)) + hexed(value.data)
