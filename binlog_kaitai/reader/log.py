@@ -96,6 +96,8 @@ class Event(reader.Event):
     def rows(self) -> Iterator[Row]:
         """The rows of a rows event, values by column name; nothing for other events.
 
+        All rows are decoded before the first is given, so an event with an invalid one gives none.
+
         Raises
         ------
         GrammarError

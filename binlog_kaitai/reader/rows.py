@@ -97,7 +97,9 @@ def _schema_of(table_map: TableMapEvent, of_mariadb: bool) -> Schema:
 
 
 def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
-    """The rows of an event, in order; nothing for events other than rows events.
+    """The rows of an event, in order: all or, of an event with an invalid one, none.
+
+    Other events have no rows.
 
     Parameters
     ----------
@@ -117,10 +119,11 @@ def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
     try:
         body, images = event.body, _images(event, schema)
         change = _change(body)
-        for index, image in enumerate(images, _first_number(event, len(images))):
-            yield _row(index, image, change, schema)
+        numbered = enumerate(images, _first_number(event, len(images)))
+        rows = [_row(index, image, change, schema) for index, image in numbered]
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
+    yield from rows
 
 
 def row_object(event: Event, row: Row) -> dict[str, Any]:

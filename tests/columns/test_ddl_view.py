@@ -179,3 +179,11 @@ def test_damage_comes_after_the_statements_before_it(tmp_path: Path) -> None:
     with pytest.raises(bk.ChecksumError):
         found.extend(row for batch in bk.read_ddl(path) for row in batch.to_pylist())
     assert [row["statement"] for row in found] == [row["statement"] for row in rows[:4]]
+
+
+@pytest.mark.parametrize("kind", ["ENUM('caf\udce9')", "SET('\udce9') CHARACTER SET binary"])
+def test_a_type_with_members_that_are_not_utf8_is_escaped(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(log_of_statements(f"CREATE TABLE s.t (a {kind})".encode("utf-8", "surrogateescape")))
+    ((column,),) = (row["columns_after"] for row in ddl_of(path))
+    assert column["type"] == kind.partition(" ")[0].lower().replace("\udce9", r"\udce9")

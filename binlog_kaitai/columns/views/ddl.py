@@ -197,7 +197,7 @@ def _columns(table: TableDefinition | None) -> list[dict[str, Any]] | None:
     return [
         {
             "name": plain(column.name),
-            "type": column.type_name,
+            "type": plain(column.type_name),
             "is_nullable": column.is_nullable,
             "is_primary_key": column.is_primary_key,
         }
