@@ -1,4 +1,4 @@
-"""Events with values that cannot be decoded: each reader stops at the first, after the rows of the events before."""
+"""Events with values that cannot be decoded: readers stop at the first, after the rows before it."""
 
 from __future__ import annotations
 
