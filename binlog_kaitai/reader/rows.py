@@ -68,8 +68,15 @@ class Row:
 
 
 def has_rows(event: Event) -> bool:
-    """Whether an event is a rows event of any version."""
-    return event.layout.effective_type(event.type_code) in ROWS_TYPES
+    """Whether an event is a rows event of any version; not one that only ends its statement.
+
+    Raises
+    ------
+    GrammarError
+        The event has no table map and cannot be parsed.
+    """
+    is_rows = event.layout.effective_type(event.type_code) in ROWS_TYPES
+    return is_rows and (event.table_map is not None or not getattr(event.body, "is_dummy", False))
 
 
 def schema_of(event: Event) -> Schema:

@@ -35,7 +35,6 @@ from binlog_kaitai.columns.transactions.boundaries import (
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
-from binlog_kaitai.reader.rows import rows_of
 
 _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event
 
@@ -121,19 +120,9 @@ def rows_without_tables(block: Block, tables: Tables) -> Any:
             images = Images(part, tables)
             for row in images.rows[images.table_of < 0].tolist():
                 at = int(np.searchsorted(block.positions, part.positions[row]))
-                if block.types[at] != _PAYLOAD and _lacks_table(part, row):
+                if block.types[at] != _PAYLOAD:
                     is_lost[_first_piece(block, at) : at + 1] = True
     return is_lost
-
-
-def _lacks_table(block: Block, row: int) -> bool:
-    """Whether a rows event without a table map needs one: the dummy event that ends a statement does not."""
-    try:
-        for _ in rows_of(block.event(row)):
-            pass
-    except BinlogError:
-        return True
-    return False
 
 
 def _first_piece(block: Block, row: int) -> int:

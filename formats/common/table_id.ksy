@@ -28,3 +28,8 @@ instances:
   value:
     value: '(len_post_header == 6 ? low.as<u8> : (low.as<u8> + (high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>).as<u8>'
     doc: The number, up to 48 bits.
+  is_dummy:
+    value: value == 0x00ffffff
+    doc: |
+      The number of no table, in a rows event without rows that only ends a statement, unless a table map
+      has it.

@@ -38,7 +38,7 @@ seq:
   - id: table_id
     -orig-id: m_table_id
     type: table_id(len_post_header)
-    doc: Refers to a table map before the event, in the same statement.
+    doc: Refers to a table map before the event, in the same statement, unless the event `is_dummy`.
   - id: flags
     -orig-id: m_flags
     type: u2
@@ -116,6 +116,9 @@ instances:
       type_code == binlog_enums::event_type::update_rows_event or
       type_code == binlog_enums::event_type::update_rows_event_v1
     doc: The rows were updated.
+  is_dummy:
+    value: table_id.is_dummy and images.length == 0
+    doc: The event only ends its statement and has no rows, unless a table map has the number.
   rows_have_bytes:
     value: is_partial_update or columns.num_present > 0 or is_update and columns_after.num_present > 0
     doc: Whether an image takes any bytes; of a row without columns nothing is written.

@@ -77,6 +77,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'low': 'The lower 32 bits of `m_id`.',
         'high': 'The upper 16 bits of `m_id`.',
         'value': 'The number, up to 48 bits.',
+        'is_dummy': 'The number of no table, in a rows event without rows that only ends a statement, unless a table map has it.',
     },
     'VarlenInteger': {
         'first': 'How many bytes follow, and the lowest bits of the number.',
@@ -640,7 +641,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'next_log': 'File name of the next log, without its directory.',
     },
     'RowsEvent': {
-        'table_id': 'Refers to a table map before the event, in the same statement.',
+        'table_id': 'Refers to a table map before the event, in the same statement, unless the event `is_dummy`.',
         'flags': 'Bits described by the `is_…` and `has_…` instances.',
         'len_extra_data': 'Length of this field and `extra_data`, in bytes. Version 2 only.',
         'unknown_post_header': 'Bytes that a newer server may add to the fixed part.',
@@ -658,6 +659,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_write': 'The rows were inserted.',
         'is_partial_update': 'The rows were updated, and JSON columns may hold what changed in them.',
         'is_update': 'The rows were updated.',
+        'is_dummy': 'The event only ends its statement and has no rows, unless a table map has the number.',
         'rows_have_bytes': 'Whether an image takes any bytes; of a row without columns nothing is written.',
         'can_read_rows': 'Whether the table map describes the images.',
         'rows': 'The rows, read on demand. Without any bytes it is one row without columns, which an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.',

@@ -186,6 +186,15 @@ class RowsEvent(KaitaiStruct):
         return getattr(self, '_m_is_complete', None)
 
     @property
+    def is_dummy(self):
+        """The event only ends its statement and has no rows, unless a table map has the number."""
+        if hasattr(self, '_m_is_dummy'):
+            return self._m_is_dummy
+
+        self._m_is_dummy =  ((self.table_id.is_dummy) and (len(self.images) == 0))
+        return getattr(self, '_m_is_dummy', None)
+
+    @property
     def is_partial_update(self):
         """The rows were updated, and JSON columns may hold what changed in them."""
         if hasattr(self, '_m_is_partial_update'):

@@ -29,7 +29,7 @@ class RowsEvent(KaitaiStruct):
     has_table_map: bool
     """Whether `table_map` is there."""
     table_id: _table_id.TableId
-    """Refers to a table map before the event, in the same statement.
+    """Refers to a table map before the event, in the same statement, unless the event `is_dummy`.
 
     The server's name: m_table_id
     """
@@ -117,6 +117,9 @@ class RowsEvent(KaitaiStruct):
     @property
     def is_update(self) -> bool:
         """The rows were updated."""
+    @property
+    def is_dummy(self) -> bool:
+        """The event only ends its statement and has no rows, unless a table map has the number."""
     @property
     def rows_have_bytes(self) -> bool:
         """Whether an image takes any bytes; of a row without columns nothing is written."""

@@ -45,6 +45,17 @@ class TableId(KaitaiStruct):
 
 
     @property
+    def is_dummy(self):
+        """The number of no table, in a rows event without rows that only ends a statement, unless a table map
+        has it.
+        """
+        if hasattr(self, '_m_is_dummy'):
+            return self._m_is_dummy
+
+        self._m_is_dummy = self.value == 16777215
+        return getattr(self, '_m_is_dummy', None)
+
+    @property
     def value(self):
         """The number, up to 48 bits."""
         if hasattr(self, '_m_value'):

@@ -27,3 +27,8 @@ class TableId(KaitaiStruct):
     @property
     def value(self) -> int:
         """The number, up to 48 bits."""
+    @property
+    def is_dummy(self) -> bool:
+        """The number of no table, in a rows event without rows that only ends a statement, unless a table map
+        has it.
+        """

@@ -45,7 +45,7 @@ class Program(NamedTuple):
 
 
 class Images:
-    """The rows events of a block, in block order.
+    """The rows events of a block, in block order, without those that only end a statement.
 
     Attributes
     ----------
@@ -62,8 +62,11 @@ class Images:
         kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
         parts = [_Part.of(block, kind, tables.validator) for kind in kinds]
         part = parts[0] if len(parts) == 1 else _Part.joined(parts)
-        self.rows = part.rows
         self.tables, self.table_of = tables.take(block, part.rows, part.ids)
+        is_dummy = (self.table_of < 0) & part.is_dummy.astype(np.bool_)
+        if is_dummy.any():
+            part, self.table_of = part.taken(~is_dummy), self.table_of[~is_dummy]
+        self.rows = part.rows
         self._part = part
         self._unpacked_sizes = np.zeros(len(self.rows), dtype=np.int64)
         self._programs: list[Program | None] | None = None
@@ -203,6 +206,7 @@ class _Part(NamedTuple):
     rows: Any
     ids: Any
     matches: Any
+    is_dummy: Any
     which: Any
     is_partial: Any
     is_packed: Any
@@ -239,6 +243,7 @@ class _Part(NamedTuple):
             rows,
             body.numbers(_ID).astype(np.int64),
             matches,
+            matches & (flag("is_dummy") != 0),
             which,
             flag("is_partial_update"),
             np.full(count, name == _COMPRESSED),
@@ -257,5 +262,8 @@ class _Part(NamedTuple):
         if not parts:
             return cls(*(np.zeros(0, dtype=np.int64) for _ in cls._fields))
         columns = cls(*(np.concatenate(values) for values in zip(*parts, strict=True)))
-        order = np.argsort(columns.rows, kind="stable")
-        return cls(*(values[order] for values in columns))
+        return columns.taken(np.argsort(columns.rows, kind="stable"))
+
+    def taken(self, events: Any) -> _Part:
+        """Some of the events."""
+        return _Part(*(values[events] for values in self))
