@@ -120,6 +120,7 @@ def command(
     logs = resolve(sources)
     if to_last_log:
         logs = with_later_logs(logs)
+    options.refuse_inputs(result_file, [*sources, *(log.path for log in logs)])
     chosen, target = _options(**given), result_file or "stdout"
     with writing_to(target), _opened(result_file) as output:
         try:

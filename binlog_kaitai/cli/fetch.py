@@ -100,6 +100,7 @@ def command(
         raise UsageError("--keep-local requires --store")
     if semi_sync and not follow:
         raise UsageError("--semi-sync requires --follow")
+    options.refuse_inputs(metrics_file, [str(target), defaults_file])
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         fetch(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
@@ -13,8 +13,9 @@ import click
 
 from binlog_kaitai.cli.messages import say
 from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, Filters, whole_number
-from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import VIEWS
+from binlog_kaitai.sources import outputs
 from binlog_kaitai.sources.remote import is_url
 
 if TYPE_CHECKING:
@@ -29,6 +30,27 @@ source_paths = click.argument(
 )
 
 
+def _files_read(context: click.Context) -> list[str]:
+    """The files that options name as inputs."""
+    found: list[str] = context.meta.setdefault(f"{__name__}.files", [])
+    return found
+
+
+def refuse_inputs(target: str | Path | None, sources: Iterable[str | None]) -> None:
+    """Refuse an output that is a source, one of its logs, or a file that an option reads."""
+    if target is None:
+        return
+    from binlog_kaitai.sources.source import resolve
+
+    inputs = _files_read(click.get_current_context()).copy()
+    for source in sources:
+        if source is not None and not is_url(source):
+            inputs.append(source)
+            with suppress(SourceError):  # reported where it is read
+                inputs += [log.path for log in resolve(source) if log.path is not None]
+    outputs.refuse_inputs(target, inputs)
+
+
 def _use_key(context: click.Context, option: click.Parameter, value: Any) -> None:
     """Apply an option for keys; commands do not receive it."""
     if not value:
@@ -37,6 +59,8 @@ def _use_key(context: click.Context, option: click.Parameter, value: Any) -> Non
 
     given = context.meta.setdefault(f"{__name__}.keys", {})
     given[option.name] = value
+    if isinstance(option.type, click.Path):
+        _files_read(context).extend(value)
     use(Keys.of(**given))
     context.call_on_close(lambda: use(None))
 
@@ -178,7 +202,10 @@ def _complete_type(context: click.Context, option: click.Parameter, beginning: s
 
 
 def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | None) -> str | None:
-    return None if file is None else file.read().decode("utf-8", "surrogateescape")
+    if file is None:
+        return None
+    _files_read(context).append(file.name)
+    return file.read().decode("utf-8", "surrogateescape")
 
 
 #: The command gets the text of the file.

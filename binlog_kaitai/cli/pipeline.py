@@ -214,6 +214,8 @@ def command(
         raise UsageError("stdin cannot be followed")
     if as_of is not None and (not state or continuous):
         raise UsageError("--as-of requires --state, and cannot be used with --continuous")
+    for path in (progress_file, metrics_file):
+        options.refuse_inputs(path, [*sources, dump, mask_key_file])
     Filters.of(table=tables)
     wanted = views or VIEWS
     if state and ("changes" not in wanted or table_format != "parquet"):

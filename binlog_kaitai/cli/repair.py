@@ -45,6 +45,7 @@ def command(
     if len(sources) != 1:
         raise UsageError("matches several logs; repair one at a time", file=source)
     format_logs = resolve(format_from) if format_from else []
+    options.refuse_inputs(target, [source, format_from])
     with progress_over(sources[0]) as advance:
         done = repair(
             sources[0],

@@ -46,6 +46,8 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
 
     logs = resolve(sources)
     targets = _targets(logs, target)
+    for path in targets:
+        options.refuse_inputs(path, sources)
     with watched(logs, beside_output=True) as watched_logs:
         for done in slice_log(watched_logs, targets, overwrite=overwrite, **filters):
             say(slice_line(done))

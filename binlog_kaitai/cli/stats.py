@@ -78,6 +78,7 @@ def command(
         raise UsageError("--by sets the step of the timeline; add --part timeline")
     if output == "csv" and len(parts) > 1:
         raise UsageError("CSV output holds one table; choose one --part")
+    options.refuse_inputs(html, sources)
     with progress_over_all("stats") as progress:
         stats = counting.stats(sources, top=top, progress=progress, threads=jobs, **filters)
     if html is not None:

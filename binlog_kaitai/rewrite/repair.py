@@ -42,6 +42,7 @@ from binlog_kaitai.rewrite.format_search import Rebuilt
 from binlog_kaitai.rewrite.log_headers import LogHeader, find_log_header, read_log_header, replaced
 from binlog_kaitai.rewrite.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.rewrite.writer import LogWriter, writing
+from binlog_kaitai.sources.outputs import refuse_inputs
 from binlog_kaitai.sources.source import MAGIC, Source
 
 #: If one of these events occurs, every transaction begins with a GTID event.
@@ -150,10 +151,12 @@ def repair(
     Raises
     ------
     UsageError
-        The target exists, or the log is not seekable.
+        The target exists or is one of the logs, or the log is not seekable.
     BinlogError
         The first event is damaged and cannot be proven, or the log is encrypted.
     """
+    inputs = [source.path, format_from.path if format_from else None]
+    refuse_inputs(target, inputs)
     with reading(source.name), source.open() as stream:
         if not stream.seekable():
             raise UsageError("streams cannot be repaired; save the log to a file first", file=source.name)
@@ -168,7 +171,7 @@ def repair(
     with (
         reading(source.name),
         source.open() as stream,
-        writing(target, overwrite=overwrite) as writer,
+        writing(target, inputs, overwrite=overwrite) as writer,
     ):
         done.lost, done.doubtful = lost_in(stream, report, head)
         _Rebuild(writer, done, head, keep_partial=keep_partial).run(stream)

@@ -20,6 +20,7 @@ from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import reading
 from binlog_kaitai.rewrite.writer import writing
+from binlog_kaitai.sources.outputs import refuse_inputs
 from binlog_kaitai.sources.source import Source
 
 
@@ -64,16 +65,19 @@ def slice_log(
     Raises
     ------
     UsageError
-        A target exists, or a filter is invalid.
+        A target exists or is one of the logs, or a filter is invalid.
     BinlogError
         A log is damaged.
     """
+    inputs = [source.path for source in sources]
+    for target in targets:
+        refuse_inputs(target, inputs)
     wanted = {plain(source.name): _Ranges() for source in sources}
     for batch in read_transactions(sources, **filters):
         # A batch covers a single log.
         wanted[batch.column("file")[0].as_py()].add(batch)
     for source, target in zip(sources, targets, strict=True):
-        yield _write(source, target, wanted[plain(source.name)], overwrite)
+        yield _write(source, target, wanted[plain(source.name)], inputs, overwrite)
 
 
 class _Ranges:
@@ -101,13 +105,13 @@ class _Ranges:
         return np.concatenate([nothing, *self.starts]), np.concatenate([nothing, *self.ends])
 
 
-def _write(source: Source, target: str, wanted: _Ranges, overwrite: bool) -> Slice:
+def _write(source: Source, target: str, wanted: _Ranges, inputs: list[str | None], overwrite: bool) -> Slice:
     done = Slice(source.name, target, wanted.count, open=wanted.open)
     starts, ends = wanted.joined()
     with (
         reading(source.name),
         source.open() as stream,
-        writing(target, overwrite=overwrite) as writer,
+        writing(target, inputs, overwrite=overwrite) as writer,
     ):
         for block in BlockReader.of_file(stream, source.name):
             rows = np.flatnonzero(_chosen(block, starts, ends))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
@@ -17,6 +17,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges, put_u4
 from binlog_kaitai.core.adapter import closed
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, POSITION_MASK, EventType, header_offset, header_width
 from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.sources.outputs import refuse_inputs
 from binlog_kaitai.sources.source import MAGIC
 
 _POSITION_SIZE = header_width("next_position")
@@ -131,19 +132,26 @@ class LogWriter:
 
 
 @contextmanager
-def writing(target: str, *, overwrite: bool = False) -> Iterator[LogWriter]:
+def writing(target: str, inputs: Iterable[str | None], *, overwrite: bool = False) -> Iterator[LogWriter]:
     """A writer for a new log, which gets its final name only once it is complete.
+
+    Parameters
+    ----------
+    inputs
+        The files that are read.
 
     Raises
     ------
     UsageError
-        The file exists and must not be overwritten.
+        The file exists and must not be overwritten, or it is read.
     SourceError
         The file cannot be written.
     """
+    part, paths = f"{target}.part", list(inputs)
+    for path in (target, part):
+        refuse_inputs(path, paths)
     if os.path.exists(target) and not overwrite:
         raise UsageError("already exists; choose another file or use --overwrite", file=target)
-    part = f"{target}.part"
     try:
         with writing_to(target):
             with open(part, "w+b") as stream:
