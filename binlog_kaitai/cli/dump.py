@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO, TypeVar
@@ -20,6 +19,7 @@ from binlog_kaitai.cli.client_options import (
     ClientPosition,
     options_without_meaning,
 )
+from binlog_kaitai.cli.messages import text_output
 from binlog_kaitai.cli.progress import watched
 from binlog_kaitai.errors import DamagedError, writing_to
 
@@ -136,7 +136,7 @@ def command(
 
 
 def _opened(result_file: str | None) -> AbstractContextManager[BinaryIO]:
-    return open(result_file, "wb") if result_file else nullcontext(sys.stdout.buffer)
+    return open(result_file, "wb") if result_file else nullcontext(text_output())
 
 
 def _guarded(write: Callable[[bytes], object], target: str) -> Callable[[bytes], object]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.following import check_follow, follows, write_followed
+from binlog_kaitai.cli.messages import text_output
 from binlog_kaitai.cli.progress import progress_over_all
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def command(
     from binlog_kaitai.render.listing import writer
 
     check_follow(follow, from_now)
-    write = writer(output, sys.stdout.buffer)
+    stdout = text_output()
+    write = writer(output, stdout)
     if follow:
         from binlog_kaitai.following.spans import source_of
 
@@ -65,5 +66,5 @@ def command(
             for lines in write_json(sources, chosen, ends=ends, progress=progress, threads=jobs):
                 write(lines)
     finally:
-        sys.stdout.buffer.flush()
+        stdout.flush()
     options.say_ends(ends)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say
+from binlog_kaitai.cli.messages import print_json, say
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:
 
 def _print(explained: Explained, output: str, width: int | None, *, in_full: bool) -> None:
     if output == "json":
-        click.echo(explained.json())
+        print_json(explained.json())
         return
     for line in explained.lines(width, in_full=in_full):
         say(line)

@@ -7,7 +7,7 @@ import sys
 import click
 
 from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say, warn
+from binlog_kaitai.cli.messages import print_json, say, warn
 from binlog_kaitai.cli.progress import progress_over
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.json_text import to_json
@@ -56,7 +56,7 @@ def command(
             progress=advance,
         )
     if output == "json":
-        click.echo(to_json(repair_object(done)))
+        print_json(to_json(repair_object(done)))
     else:
         for line in repair_lines(done):
             say(line)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.following import check_follow, follows, write_followed
+from binlog_kaitai.cli.messages import text_output
 from binlog_kaitai.cli.progress import progress_over_all
 
 if TYPE_CHECKING:
@@ -83,12 +83,13 @@ def command(
         choice = RowChoice(Wanted.of(operation=operation, where=where, column=column))
     origins = [name for name in show if name != "gtid"]
     form, heading = form_of(output, show)
+    stdout = text_output()
 
     def write(lines: Any) -> None:
         nonlocal heading
-        sys.stdout.buffer.write(heading)
+        stdout.write(heading)
         heading = b""
-        sys.stdout.buffer.write(lines)
+        stdout.write(lines)
 
     check_follow(follow, from_now)
     if follow:
@@ -120,7 +121,7 @@ def command(
             ):
                 write(lines)
     finally:
-        sys.stdout.buffer.flush()
+        stdout.flush()
     options.say_ends(ends)
     if choice is not None:
         choice.check()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import warn
+from binlog_kaitai.cli.messages import text_output, warn
 from binlog_kaitai.cli.progress import progress_over_all
 
 #: Exit code if a selected change is a comment in the script, not a statement.
@@ -88,15 +88,15 @@ def command(
     )
     report = Report(lambda warning: warn(f"warning: {warning}"))
     ends: list[Any] = []
-    write = sys.stdout.buffer.write
+    stdout = text_output()
     try:
         with progress_over_all(beside_output=True) as progress:
             chosen = Filters.of(**filters)
             given: dict[str, Any] = {"ddl": ddl, "ends": ends, "progress": progress, "threads": jobs}
             for part in write_sql(sources, chosen, wanted, report, **given):
-                write(part)
+                stdout.write(part)
     finally:
-        sys.stdout.buffer.flush()
+        stdout.flush()
     options.say_ends(ends)
     if not report.is_complete:
         sys.exit(EXIT_INCOMPLETE)

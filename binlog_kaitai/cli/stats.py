@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import sys
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say
+from binlog_kaitai.cli.messages import print_json, say, text_output
 from binlog_kaitai.cli.progress import progress_over_all
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.statistics.model import PART_NAMES
@@ -111,7 +109,7 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
         if parts:
             kept = {"files", "totals", "step_seconds", *parts}
             whole = {name: value for name, value in whole.items() if name in kept}
-        click.echo(to_json(whole))
+        print_json(to_json(whole))
     elif output == "csv":
         name = parts[0] if parts else "tables"
         _write_csv(timeline if name == "timeline" else stats.parts[name])
@@ -131,9 +129,12 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
 
 
 def _write_csv(part: Part) -> None:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(column.name for column in part.columns)
+    from binlog_kaitai.render.csv_text import csv_line
+
+    lines = [csv_line(column.name for column in part.columns)]
     for row in part.rows:
-        rows.writerow(",".join(map(str, value)) if isinstance(value, list) else value for value in row)
-    click.echo(text.getvalue(), nl=False)
+        values = (",".join(map(str, value)) if isinstance(value, list) else value for value in row)
+        lines.append(csv_line(values))
+    stdout = text_output()
+    stdout.write(b"".join(lines))
+    stdout.flush()

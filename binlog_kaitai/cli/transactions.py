@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import text_output
 from binlog_kaitai.cli.progress import progress_over_all
 
 
@@ -54,7 +54,8 @@ def command(
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.transaction_listing import writer
 
-    write = writer(output, sys.stdout.buffer)
+    stdout = text_output()
+    write = writer(output, stdout)
     ends: list[Any] = []
     try:
         with progress_over_all(beside_output=sort is None) as progress:
@@ -64,5 +65,5 @@ def command(
             ):
                 write(lines)
     finally:
-        sys.stdout.buffer.flush()
+        stdout.flush()
     options.say_ends(ends)

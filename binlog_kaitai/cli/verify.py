@@ -7,7 +7,7 @@ import sys
 import click
 
 from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say, warn
+from binlog_kaitai.cli.messages import print_json, say, warn
 from binlog_kaitai.cli.progress import progress_over
 from binlog_kaitai.render.json_text import to_json
 
@@ -51,7 +51,7 @@ def command(sources: tuple[str, ...], output: str, jobs: int | None, thorough: b
         not_checked += report.not_checked is not None
         coverage.take(report)
         if output == "json":
-            click.echo(to_json(report_object(report)))
+            print_json(to_json(report_object(report)))
             continue
         for line in report_lines(report):
             say(line)

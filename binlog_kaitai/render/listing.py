@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Callable
@@ -12,6 +10,7 @@ from typing import Any, BinaryIO
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.render.csv_text import csv_line
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
 from binlog_kaitai.render.terminal import printable
 
@@ -45,16 +44,11 @@ class _Csv:
         self._has_headings = False
 
     def write(self, objects: list[dict[str, Any]]) -> None:
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
         for one in objects:
             if not self._has_headings:
-                rows.writerow(one)
+                self._stream.write(csv_line(one))
                 self._has_headings = True
-            rows.writerow(
-                to_json(value) if isinstance(value, (dict, list)) else value for value in one.values()
-            )
-        self._stream.write(text.getvalue().encode("utf-8", ENCODING_ERRORS))
+            self._stream.write(csv_line(one.values()))
 
 
 class _Table:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -20,7 +18,8 @@ from binlog_kaitai.columns.text.row_lines import ADDED, CHANGED, SHOWN
 from binlog_kaitai.columns.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
 from binlog_kaitai.columns.views.row_plans import PEOPLE, QUOTED_JSON, Line, Plan
 from binlog_kaitai.core.adapter import utc
-from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
+from binlog_kaitai.render.csv_text import csv_line
+from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.terminal import printable
 
 #: The columns of a table with their widths; the row follows them.
@@ -53,7 +52,7 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
         return JsonForm(), b""
     if output == "csv":
         csv_form = _Csv(shown)
-        return csv_form, _csv_line(csv_form.keys)
+        return csv_form, csv_line(csv_form.keys)
     table = _Table(shown)
     return table, _line(table.names, table.names, "row").encode()
 
@@ -107,18 +106,11 @@ class _Csv:
         """See `Form`."""
         for one in _objects(lines):
             values = (one.get(key) for key in self.keys)
-            yield _csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
-
-
-def _csv_line(values: Iterable[Any]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(values)
-    return text.getvalue().encode("utf-8", ENCODING_ERRORS)
+            yield csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
 
 
 def _csv_fields(values: Sequence[str | None]) -> bytes:
-    # A second field prevents the quotes around an empty field that is alone in its line.
-    return _csv_line([*values, ""])[: -len(b",\n")]
+    return csv_line(values)[: -len(b"\n")]
 
 
 def _converted(found: OfEvents, column: Column, pool: Pool, convert: Callable[[Any], bytes]) -> Column:

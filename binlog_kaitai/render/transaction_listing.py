@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Callable
@@ -11,7 +9,8 @@ from typing import Any, BinaryIO
 
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.render.amounts import shown_bytes, shown_seconds
-from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
+from binlog_kaitai.render.csv_text import csv_line
+from binlog_kaitai.render.json_text import ENCODING_ERRORS
 from binlog_kaitai.render.terminal import printable
 
 #: The columns of a table with their widths; the tables, or the text of a DDL statement, follow them.
@@ -43,30 +42,25 @@ def writer(output: str, stream: BinaryIO) -> Callable[[bytes], object]:
     def write(lines: bytes) -> None:
         # Times stay text, with their original digits.
         objects = [json.loads(line, parse_float=str) for line in lines.split(b"\n") if line]
-        stream.write(make(objects, has_headings[0]).encode("utf-8", ENCODING_ERRORS))
+        stream.write(make(objects, has_headings[0]))
         has_headings[0] = True
 
     return write
 
 
-def _csv(objects: list[dict[str, Any]], has_headings: bool) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    if not has_headings:
-        rows.writerow(objects[0])
-    for one in objects:
-        rows.writerow(to_json(value) if isinstance(value, (list, bool)) else value for value in one.values())
-    return text.getvalue()
+def _csv(objects: list[dict[str, Any]], has_headings: bool) -> bytes:
+    headings = [] if has_headings else [csv_line(objects[0])]
+    return b"".join([*headings, *(csv_line(one.values()) for one in objects)])
 
 
-def _table(objects: list[dict[str, Any]], has_headings: bool) -> str:
+def _table(objects: list[dict[str, Any]], has_headings: bool) -> bytes:
     lines = [] if has_headings else [_line(_COLUMNS, "tables")]
     for one in objects:
         text = one["statement"] if one["statement"] and not one["tables"] else ", ".join(one["tables"])
         text = " ".join(text.split())
         cut = text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
         lines.append(_line(_cells(one), cut))
-    return "".join(lines)
+    return "".join(lines).encode("utf-8", ENCODING_ERRORS)
 
 
 def _cells(one: dict[str, Any]) -> list[str]:
