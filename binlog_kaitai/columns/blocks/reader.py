@@ -45,6 +45,9 @@ _PREFETCH_FROM = 16 << 20
 #: Number of bytes read and framed at a time.
 _STEP = 4 << 20
 
+#: Buffers of this size and more, in bytes, grow by 1/n, since NumPy touches all of the memory added.
+_LARGE, _GROWTH = 64 << 20, 8
+
 #: Default maximum number of events per block, which keeps the columns small.
 MAX_EVENTS = 1 << 17
 
@@ -111,8 +114,7 @@ class BlockReader:
         ends_at_gtids: bool = False,
         finder: Callable[..., tuple[Frames, int, int]] | None = None,
     ) -> None:
-        self.name = name
-        self._find_events = finder or find_events
+        self.name, self._find_events = name, finder or find_events
         self._ends_at_gtids, self._prefetches = ends_at_gtids, prefetches
         self._leaves_checks, self._verify_checksums = leaves_checks, verify_checksums
         self.context = context
@@ -277,10 +279,11 @@ class BlockReader:
         """Move incomplete bytes to the start of a buffer and read on; False at the end of the stream."""
         have = self._end - self._at
         if have == self._buffer.size:
-            # Unused pages of the new array occupy no memory.
-            grown = np.empty(2 * have, dtype=np.uint8)
-            grown[:have] = self._buffer
-            self._buffer = grown
+            more = have if have < _LARGE else have // _GROWTH
+            try:  # The system moves the pages of a large array, so that no byte is held twice.
+                self._buffer.resize(have + more)
+            except ValueError:  # A block refers to it.
+                self._buffer = np.concatenate((self._buffer, np.empty(more, dtype=np.uint8)))
         elif self._at:
             # The previous blocks may still be in use while this one is filled, so buffers alternate.
             spare = self._buffers.after(self._buffer)
