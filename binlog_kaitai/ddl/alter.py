@@ -54,7 +54,8 @@ class Alteration:
         self._table = table
         self._replaced: dict[int, ColumnDefinition | None] = {}
         self._placed: list[tuple[int | None, ColumnDefinition, str | None]] = []
-        self._key: list[str] | None = None
+        self._key: Sequence[str] | None = None
+        self._has_other_key = False
         self._charset = table.default_charset
         self._converted: Charset | None = None
         self._hidden, self._unique_keys = list(table.hidden_columns), table.unique_keys
@@ -72,7 +73,9 @@ class Alteration:
             for number, before in enumerate(table.columns)
             if number not in moved and (column := self._replaced.get(number, before)) is not None
         ]
-        for _, column, place in self._placed:
+        for number, column, place in self._placed:
+            if number is None and (before := self._dropped(column.name)) is not None:
+                column = _in_key_like(column, before)
             if place is _AT_END:
                 kept.append(column)
             else:
@@ -88,10 +91,19 @@ class Alteration:
             hidden_columns=tuple(self._hidden),
             unique_keys=self._unique_keys,
         )
-        if self._key is not None:
+        if self._has_other_key:
             table = table.with_primary_key(self._key)
         has_period = self._table.has_implicit_period if self._versioning is None else self._versioning
         return with_period(table) if has_period else table
+
+    def _dropped(self, name: str) -> ColumnDefinition | None:
+        """The dropped column of a name; a new one of the name takes its place in the primary key."""
+        number = self._table.find(name)
+        return (
+            None
+            if number is None or self._replaced.get(number, "") is not None
+            else self._table.columns[number]
+        )
 
     # Clauses ------------------------------------------------------------------------------------------
 
@@ -155,21 +167,30 @@ class Alteration:
 
     def _add_key(self, cursor: Cursor) -> None:
         key = read_key(cursor)
-        if key.primary:
-            self._key = list(key.primary)
+        has_key = any(column.is_primary_key is not False for column in self._table.columns)
+        if key.primary != () and not (key.only_if_new and has_key):
+            self._set_key(key.primary)
         self._hidden += key.hidden_columns
         self._unique_keys += key.is_unique
+
+    def _set_key(self, names: Sequence[str] | None) -> None:
+        self._key, self._has_other_key = names, True
+
+    def _drop_key(self) -> None:
+        if not self._has_other_key:  # one that is added in the same statement replaces it
+            self._set_key(())
 
     def _add_column(self, cursor: Cursor, only_if_new: bool) -> None:
         column, place = self._column(cursor)
         if only_if_new and self._table.find(column.name) is not None:
             return
-        self._placed.append((None, column, place))
         if column.is_primary_key:
-            self._key = [column.name]
+            self._set_key((column.name,))
+        self._placed.append((None, column, place))
 
     def _column(self, cursor: Cursor) -> tuple[ColumnDefinition, str | None]:
-        column, _ = read_column(cursor)
+        column, is_unique = read_column(cursor)
+        self._unique_keys += is_unique
         place = _AT_END
         if cursor.skip("FIRST"):
             place = _FIRST
@@ -186,20 +207,20 @@ class Alteration:
     def _drop(self, cursor: Cursor) -> None:
         word = cursor.keyword()
         if cursor.skip("PRIMARY", "KEY"):
-            self._key = self._key or []
+            self._drop_key()
         elif cursor.skip("SYSTEM", "VERSIONING"):
             self._versioning = False
         elif cursor.skip("CONSTRAINT"):
             cursor.skip("IF", "EXISTS")
             if cursor.name().upper() == "PRIMARY":
-                self._key = self._key or []
+                self._drop_key()
         elif word in ("INDEX", "KEY"):
             cursor.next()
             cursor.skip("IF", "EXISTS")
             name = cursor.name()
             self._hidden = [one for one in self._hidden if not one.startswith(f"!hidden!{name}!")]
             if name.upper() == "PRIMARY":
-                self._key = self._key or []
+                self._drop_key()
         elif word in ("FOREIGN", "CHECK", "PARTITION", "PERIOD"):
             self._is_in_list |= word == "PARTITION"
             if word == "PERIOD" and cursor.keyword(1) != "FOR":
@@ -238,9 +259,8 @@ class Alteration:
                 return
             raise ContradictionError(f"column {old} not found")
         if column.is_primary_key:
-            self._key = [column.name]
-        elif self._table.columns[number].is_primary_key:
-            column = replace(column, is_primary_key=True, is_nullable=False)
+            self._set_key((column.name,))
+        column = _in_key_like(column, self._table.columns[number])
         if place is _AT_END:
             self._replaced[number] = column
         else:
@@ -322,6 +342,14 @@ def _new_name(cursor: Cursor) -> tuple[str, ...] | None:
 def _is_charset(cursor: Cursor) -> bool:
     start = 1 if cursor.keyword() == "DEFAULT" else 0
     return cursor.keyword(start) in ("COLLATE", "CHARSET") or cursor.keyword(start + 1) == "SET"
+
+
+def _in_key_like(column: ColumnDefinition, before: ColumnDefinition) -> ColumnDefinition:
+    """A column in the place of an earlier one, in the primary key if that was."""
+    is_nullable = column.is_nullable and not before.is_primary_key
+    return replace(
+        column, is_primary_key=column.is_primary_key or before.is_primary_key, is_nullable=is_nullable
+    )
 
 
 def _find(columns: Sequence[ColumnDefinition], name: str) -> int:

@@ -42,7 +42,7 @@ class Step:
                     self._rename(self._key(old), self._key(new))
             case DropTables():
                 for name in statement.names:
-                    self._drop(self._key(name))
+                    self._drop(self._key(name), statement)
             case ChangeDatabase():
                 self._database(statement)
 
@@ -57,9 +57,7 @@ class Step:
         if statement.is_temporary:
             store.temporary.add(self._temporary(key))
             return
-        if statement.only_if_new and (
-            key in store.tables or key in store.lost or not self._session.has_changed
-        ):
+        if statement.only_if_new and not statement.is_certain and not self._is_new(key):
             return
         try:
             table = self._new_table(key, statement)
@@ -70,6 +68,17 @@ class Step:
             store.put(key, table)
         else:
             store.lose(key, "created without columns")
+
+    def _is_new(self, key: Key) -> bool:
+        """Whether CREATE TABLE IF NOT EXISTS has created the table; if that is unclear, the table is lost."""
+        store, has_changed = self._store, self._session.has_changed
+        if key in store.tables or key in store.lost:
+            return False
+        if has_changed is None and store.is_absent(key):
+            return True
+        if has_changed is None and key not in store.given:
+            store.lose(key, "it may have existed before CREATE TABLE IF NOT EXISTS, with other columns")
+        return bool(has_changed)
 
     def _new_table(self, key: Key, statement: CreateTable) -> TableDefinition:
         if statement.source is not None:
@@ -104,14 +113,17 @@ class Step:
 
     def _alter(self, statement: AlterTable) -> None:
         key, store = self._key(statement.name), self._store
+        new_name = _new_name(statement)
         if self._temporary(key) in store.temporary:
+            if new_name is not None:
+                self._rename_temporary(key, self._key(new_name))
             return
         table = store.find(key)
         if table is not None:
             self._change(key, table, statement)
         # The new name matters even if the table, or the change of it, is unknown.
-        if (name := _new_name(statement)) is not None:
-            self._rename(key, self._key(name))
+        if new_name is not None:
+            self._move(key, self._key(new_name))
 
     def _change(self, key: Key, table: TableDefinition, statement: AlterTable) -> None:
         try:
@@ -132,9 +144,17 @@ class Step:
         self._store.lose(key, f"a change of it cannot be followed: {error}")
 
     def _rename(self, old: Key, new: Key) -> None:
+        if self._session.renames_temporary and self._temporary(old) in self._store.temporary:
+            self._rename_temporary(old, new)
+        else:
+            self._move(old, new)
+
+    def _rename_temporary(self, old: Key, new: Key) -> None:
+        self._store.temporary.discard(self._temporary(old))
+        self._store.temporary.add(self._temporary(new))
+
+    def _move(self, old: Key, new: Key) -> None:
         store = self._store
-        if self._temporary(old) in store.temporary:
-            return
         table = store.find(old)
         reason = store.lost.get(old)
         store.drop(old)
@@ -143,14 +163,18 @@ class Step:
             store.put(new, table)
         elif reason is not None:
             store.lose(new, reason)
+        elif (new[0], "") in store.absent:
+            store.lose(new, "a table that is unknown was renamed to it")
         else:
-            store.drop(new)
+            store.forget(new)
+            store.absent.pop(new, None)
 
-    def _drop(self, key: Key) -> None:
-        if self._temporary(key) in self._store.temporary:
-            self._store.temporary.discard(self._temporary(key))
-            return
-        self._store.drop(key)
+    def _drop(self, key: Key, statement: DropTables) -> None:
+        temporary = self._temporary(key)
+        if statement.drops_real(temporary in self._store.temporary):
+            self._store.drop(key)
+        else:
+            self._store.temporary.discard(temporary)
 
     def _database(self, statement: ChangeDatabase) -> None:
         store = self._store
@@ -159,9 +183,12 @@ class Step:
         if statement.is_dropped:
             for key in store.keys_of(name):
                 if new_name is not None:
-                    self._rename(key, (new_name, key[1]))
+                    self._move(key, (new_name, key[1]))
                 else:
-                    store.drop(key)
+                    store.forget(key)
+        is_new = statement.is_created and (not statement.only_if_new or self._session.has_changed is True)
+        if is_new or (statement.is_dropped and new_name is None):
+            store.note_absent((name, ""))
         if statement.is_created and not (statement.only_if_new and name in store.databases):
             store.databases[name] = merge(self._session.server_charset, statement.charset)
         elif statement.charset:

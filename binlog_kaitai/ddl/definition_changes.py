@@ -112,7 +112,7 @@ def _planned(
     """What is known before the statement has taken effect."""
 
     def is_temporary(name: Name) -> bool:
-        return (session.thread_id, qualified(name, schema)) in definitions.state[0].temporary
+        return definitions.is_temporary(session, *qualified(name, schema))
 
     def known(name: Name) -> TableDefinition | None:
         return definitions.of(*qualified(name, schema))
@@ -120,22 +120,26 @@ def _planned(
     match statement:
         case CreateTable():
             before = known(statement.name)
-            is_there = statement.only_if_new and (before is not None or not session.has_changed)
-            if not statement.is_temporary and not is_there:
+            is_there = session.has_changed is False or (session.has_changed is None and before is not None)
+            is_skipped = statement.only_if_new and is_there and not statement.is_certain
+            if not statement.is_temporary and not is_skipped:
                 yield DefinitionChange(Kind.CREATE_TABLE, *qualified(statement.name, schema), before=before)
         case AlterTable() if not is_temporary(statement.name):
             yield _of_alter(statement, schema, known(statement.name))
         case RenameTables():
-            yield from _of_renames(statement.pairs, schema, definitions)
+            pairs = [
+                pair for pair in statement.pairs if not (session.renames_temporary and is_temporary(pair[0]))
+            ]
+            yield from _of_renames(pairs, schema, definitions)
         case DropTables():
             for name in statement.names:
-                if not is_temporary(name):
+                if statement.drops_real(is_temporary(name)):
                     yield DefinitionChange(Kind.DROP_TABLE, *qualified(name, schema), before=known(name))
         case TruncateTable() if not is_temporary(statement.name):
             before = known(statement.name)
             yield DefinitionChange(Kind.TRUNCATE_TABLE, *qualified(statement.name, schema), before=before)
         case ChangeDatabase():
-            if not (statement.only_if_new and not session.has_changed):
+            if not (statement.only_if_new and session.has_changed is False):
                 yield _of_database(statement, schema)
 
 

@@ -159,6 +159,10 @@ class Definitions:
             return DefinitionMismatch(*key, "statements spell it in several ways, and differ in what it is")
         return found if isinstance(found, TableDefinition) else folded
 
+    def is_temporary(self, session: Session, schema_name: str, table_name: str) -> bool:
+        """Whether a name means a temporary table in a session."""
+        return (session.thread_id, (schema_name, table_name)) in self._store.temporary
+
     def take_over(self, other: Definitions) -> None:
         """Take over another object's definitions, replacing these; the other must not be used afterwards."""
         self._store, self._folded, self._has_case = other._store, other._folded, other._has_case
@@ -175,6 +179,7 @@ class Definitions:
     def _lose_all(self, reason: str) -> None:
         self._store.note(reason)
         for store in (self._store, self._folded):
+            store.absent.clear()
             for key in {*store.tables, *store.given}:
                 store.lose(key, reason)
 
@@ -183,6 +188,7 @@ class Definitions:
         self._store.note(f"{reason}: {sql[:200]}")
         folded = sql.casefold()
         for store in (self._store, self._folded):
+            store.absent.clear()  # it may have created a table that is not known yet
             for key in {*store.tables, *store.given}:
                 if key[1].casefold().replace("`", "``") in folded or not key[1].isascii():
                     store.lose(key, f"a statement could not be parsed: {reason}")

@@ -34,15 +34,18 @@ class Key:
 
     Attributes
     ----------
-    primary : tuple of str
-        The columns of a primary key.
+    primary : tuple of str or None
+        The columns of a primary key; empty for other keys, None if they are not fully understood.
+    only_if_new : bool
+        Not added if the table has such a key.
     hidden_columns : tuple of str
         Names of the hidden columns that MySQL creates for expressions in the key.
     """
 
-    primary: tuple[str, ...] = ()
+    primary: tuple[str, ...] | None = ()
     hidden_columns: tuple[str, ...] = ()
     is_unique: bool = False
+    only_if_new: bool = False
 
 
 def read_key(cursor: Cursor) -> Key:
@@ -54,7 +57,7 @@ def read_key(cursor: Cursor) -> Key:
         cursor.rest()
         return Key()
     cursor.skip_one("KEY", "INDEX")
-    cursor.skip("IF", "NOT", "EXISTS")
+    only_if_new = cursor.skip("IF", "NOT", "EXISTS")
     token = cursor.peek()
     name = token.text if token and token.kind is not Kind.MARK and token.keyword != "USING" else ""
     while cursor and cursor.mark() != "(":
@@ -62,10 +65,22 @@ def read_key(cursor: Cursor) -> Key:
     parts = [Cursor(part) for part in split(cursor.group())]
     cursor.rest()
     if kind == "PRIMARY":
-        return Key(primary=tuple(part.name() for part in parts))
+        names = [_key_column(part) for part in parts]
+        return Key(None if None in names else tuple(filter(None, names)), only_if_new=only_if_new)
     hidden = [number for number, part in enumerate(parts) if part.mark() == "("]
-    names = tuple(f"!hidden!{name or 'functional_index'}!{number}!0" for number in hidden)
-    return Key(hidden_columns=names, is_unique=kind == "UNIQUE")
+    hidden_names = tuple(f"!hidden!{name or 'functional_index'}!{number}!0" for number in hidden)
+    return Key(hidden_columns=hidden_names, is_unique=kind == "UNIQUE")
+
+
+def _key_column(part: Cursor) -> str | None:
+    """The column of a part of a key; None for an expression, a period, and anything else."""
+    if part.mark():
+        return None
+    name = part.name()
+    if part.mark() == "(" and part.mark(2) == ")":
+        part.group()  # where a prefix is unique, the whole value is, too
+    part.skip_one("ASC", "DESC")
+    return None if part else name
 
 
 @dataclass(slots=True)
@@ -175,6 +190,8 @@ def _attributes(cursor: Cursor, found: _Attributes) -> None:
             take(cursor, found)
         elif token.kind is Kind.MARK and token.text == "(":
             raise UnreadableError("unexpected parenthesized group")
+        if cursor.skip("="):  # the value of an engine's attribute
+            cursor.next()
         cursor.skip_group()
 
 
@@ -228,7 +245,7 @@ def _skip_value(cursor: Cursor) -> None:
     cursor.skip_group()
 
 
-def _skip_string(cursor: Cursor) -> None:
+def _skip_one(cursor: Cursor) -> None:
     cursor.next()
 
 
@@ -260,6 +277,8 @@ _ATTRIBUTES: dict[str, Callable[[Cursor, _Attributes], None]] = {
     "INVISIBLE": _set("is_visible", False),
     "DEFAULT": lambda cursor, found: _skip_value(cursor),
     "ON": _on_update,
-    "COMMENT": lambda cursor, found: _skip_string(cursor),
+    "COMMENT": lambda cursor, found: _skip_one(cursor),
+    "COLUMN_FORMAT": lambda cursor, found: _skip_one(cursor),
+    "STORAGE": lambda cursor, found: _skip_one(cursor),
     "REFERENCES": lambda cursor, found: _skip_reference(cursor),
 }

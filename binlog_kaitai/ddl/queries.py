@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
 
 
+#: Variables that MySQL logs with CREATE TABLE and CREATE DATABASE since 8.0.13 and 8.0.16.
+_OF_MYSQL_8 = ("sql_require_primary_key", "default_table_encryption")
+
+
 def statement_of(body: Any) -> Statement | None:
     """The parsed statement of a QUERY_EVENT if it affects definitions or a whole table; None if it does not,
     or not yet.
@@ -44,13 +48,16 @@ def session_of(body: QueryBody) -> Session:
     """The session of a QUERY_EVENT, from its body."""
     variables = _variables(body)
     charset, modes = variables.get("charset"), variables.get("sql_mode")
-    # Since 8.0, MySQL logs the storage engine's transaction only for DDL that changed something.
-    is_recent = "sql_require_primary_key" in variables or "default_table_encryption" in variables
+    # MySQL since 8.0 and MariaDB since 10.6 log the transaction of DDL that changed something.
+    has_changed: bool | None = "ddl_xid" in variables or "mariadb_xid" in variables or None
+    if has_changed is None and not variables.keys().isdisjoint(_OF_MYSQL_8):
+        has_changed = False
     return Session(
         body.thread_id,
         modes.modes if modes is not None else 0,
         charset_of_number(charset.server if charset is not None else None),
-        "ddl_xid" in variables or not is_recent,
+        has_changed,
+        "updated_schema_names" not in variables,  # since 5.6, MySQL logs them with all DDL
     )
 
 

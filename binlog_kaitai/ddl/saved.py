@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -35,6 +36,7 @@ def _of_store(store: Store) -> list[Any]:
         [[*key, reason] for key, reason in sorted(store.lost.items())],
         [[name, one.charset, one.collation] for name, one in sorted(store.databases.items())],
         [[thread, *key] for thread, key in sorted(store.temporary)],
+        [list(key) for key in store.absent],
     ]
 
 
@@ -62,13 +64,19 @@ def restore(text: str, ddl: str | None = None) -> Definitions:
 
 
 def _fill(
-    store: Store, tables: list[Any], lost: list[Any], databases: list[Any], temporary: list[Any]
+    store: Store,
+    tables: list[Any],
+    lost: list[Any],
+    databases: list[Any],
+    temporary: list[Any],
+    absent: Sequence[Any] = (),  # not in states of earlier versions
 ) -> None:
     for one in tables:
         table = _table(one)
         store.tables[table.schema_name, table.table_name] = table
     store.lost.update({(schema, name): reason for schema, name, reason in lost})
     store.databases.update({name: Charset(*rest) for name, *rest in databases})
+    store.absent.update(dict.fromkeys((schema, name) for schema, name in absent))
     store.temporary.update((thread, (schema, name)) for thread, schema, name in temporary)
 
 

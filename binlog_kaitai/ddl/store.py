@@ -9,6 +9,9 @@ from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, TableDefin
 
 Key = tuple[str, str]  # schema and table
 
+#: Maximum number of tables and databases known to be absent.
+_MOST_ABSENT = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -22,14 +25,17 @@ class Session:
         Determines the meaning of quotes and backslashes.
     server_charset : Charset
         For databases that do not name one.
-    has_changed : bool
-        False if the log shows that an IF NOT EXISTS found an existing table.
+    has_changed : bool or None
+        Whether an IF NOT EXISTS created something; None if the log does not show it.
+    renames_temporary : bool
+        Whether RENAME TABLE also renames temporary tables, as in MariaDB.
     """
 
     thread_id: int = 0
     sql_mode: int = 0
     server_charset: Charset = UNKNOWN_CHARSET
-    has_changed: bool = True
+    has_changed: bool | None = True
+    renames_temporary: bool = True
 
 
 class Store:
@@ -50,6 +56,9 @@ class Store:
         Definitions from a file.
     lost : dict
         The reason why a table is unknown although a definition exists or existed.
+    absent : dict
+        Tables that do not exist, the latest last; with an empty table name: no table of the database exists,
+        other than the known and the lost ones.
     databases : dict
         Charset of each created database.
     temporary : set
@@ -62,6 +71,7 @@ class Store:
         self.tables: dict[Key, TableDefinition] = {}
         self.given: dict[Key, TableDefinition] = {}
         self.lost: dict[Key, str] = {}
+        self.absent: dict[Key, None] = {}
         self.databases: dict[str, Charset] = {}
         self.temporary: set[tuple[int, Key]] = set()
         self.notes: list[str] = []
@@ -72,7 +82,8 @@ class Store:
         """An independent copy."""
         other = copy(self)
         other.tables, other.given, other.lost = dict(self.tables), dict(self.given), dict(self.lost)
-        other.databases, other.temporary = dict(self.databases), set(self.temporary)
+        other.absent, other.databases = dict(self.absent), dict(self.databases)
+        other.temporary = set(self.temporary)
         return other
 
     def name(self, text: str) -> str:
@@ -90,16 +101,35 @@ class Store:
     def put(self, key: Key, table: TableDefinition) -> None:
         """Define a table."""
         self.lost.pop(key, None)
+        self.absent.pop(key, None)
         self.tables[key] = replace(table, schema_name=key[0], table_name=key[1], origin=self._origin)
+
+    def forget(self, key: Key) -> None:
+        """Remove what is known of a table."""
+        self.lost.pop(key, None)
+        self.tables.pop(key, None)
 
     def drop(self, key: Key) -> None:
         """Remove a table."""
-        self.lost.pop(key, None)
-        self.tables.pop(key, None)
+        self.forget(key)
+        self.note_absent(key)
+
+    def note_absent(self, key: Key) -> None:
+        """Record that a table does not exist or, with an empty name, that a database has no other tables."""
+        self.absent.pop(key, None)
+        self.absent[key] = None
+        if len(self.absent) > _MOST_ABSENT:
+            del self.absent[next(iter(self.absent))]
+
+    def is_absent(self, key: Key) -> bool:
+        """Whether a table is known not to exist."""
+        is_known = key in self.tables or key in self.given or key in self.lost
+        return key in self.absent or ((key[0], "") in self.absent and not is_known)
 
     def lose(self, key: Key, reason: str) -> None:
         """Mark a table as unknown."""
         self.tables.pop(key, None)
+        self.absent.pop(key, None)
         self.lost[key] = reason
         self.note(f"{'.'.join(key)}: {reason}")
 

@@ -33,6 +33,7 @@ from binlog_kaitai.ddl.statements import (
     ChangeDatabase,
     CreateTable,
     DropTables,
+    Name,
     RenameTables,
     TruncateTable,
     qualified,
@@ -192,40 +193,46 @@ def take_statement(position: int, body: Any, definitions: Definitions) -> list[E
         return [Effect(position, Kind.PREPARED, "", body.xid, start=body.start)]
     if isinstance(body, TextChange):
         return [Effect(position, Kind.UNCLEAR, body.schema_name, body.table_name, reason=LOGGED_AS_TEXT)]
+    effects = [] if isinstance(body, BinlogError) else _effects(body, definitions)
     definitions.observe_query(body)
-    if isinstance(body, BinlogError):
-        return []
-    return [Effect(position, *one) for one in _effects(body)]
+    return [Effect(position, *one) for one in effects]
 
 
-def _effects(body: Any) -> list[tuple[Any, ...]]:
+def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
     schema: str = body.schema_name
     try:
         query: bytes = body.query
         if end := xa.END.match(query):
             kind = Kind.COMMITTED if end[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
             return [(kind, "", end[2].decode())]
+        session = session_of(body)
         if text_of(body) is None and may_truncate(query):  # the name needs no character set
-            statement = read_statement(query.decode("utf-8", "surrogateescape"), session_of(body).sql_mode)
+            statement = read_statement(query.decode("utf-8", "surrogateescape"), session.sql_mode)
         else:
             statement = statement_of(body)
     except (UnreadableError, RecursionError, zlib.error):
         return []  # the definitions have dropped the tables it names
+
+    def is_temporary(name: Name) -> bool:
+        return definitions.is_temporary(session, *qualified(name, schema))
+
     match statement:
-        case CreateTable(replaces=True):
+        case CreateTable(replaces=True, is_temporary=False):
             return [(Kind.EMPTIED, *qualified(statement.name, schema))]
-        case TruncateTable():
+        case TruncateTable() if not is_temporary(statement.name):
             return [(Kind.EMPTIED, *qualified(statement.name, schema))]
         case DropTables():
-            return [(Kind.EMPTIED, *qualified(name, schema)) for name in statement.names]
+            names = [name for name in statement.names if statement.drops_real(is_temporary(name))]
+            return [(Kind.EMPTIED, *qualified(name, schema)) for name in names]
         case ChangeDatabase(is_dropped=True, new_name=None):
             return [(Kind.EMPTIED, statement.name or schema, "")]
         case RenameTables():
             return [
                 (Kind.RENAMED, *qualified(old, schema), *qualified(new, schema))
                 for old, new in statement.pairs
+                if not (session.renames_temporary and is_temporary(old))
             ]
-        case AlterTable():
+        case AlterTable() if not is_temporary(statement.name):
             try:
                 return _of_alter(statement, schema)
             except UnreadableError:

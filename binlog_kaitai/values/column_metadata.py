@@ -108,7 +108,10 @@ class _Reader:
             column.collation_id = exceptions.get(ordinal, value.collation.value)
 
     def take_key(self, indexes: Iterable[int]) -> None:
-        self.primary_key = tuple(index for index in indexes if index < len(self.columns))
+        key = tuple(indexes)
+        if any(index >= len(self.columns) for index in key):
+            return  # part of a key identifies no row
+        self.primary_key = key
         for column in self.columns:
             column.is_primary_key = column.index in self.primary_key
 

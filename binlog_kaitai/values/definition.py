@@ -27,6 +27,8 @@ class ColumnDefinition:
         For text, ENUM and SET, by the server's names; None if unknown.
     members : tuple of str or None
         Of ENUM and SET.
+    is_primary_key : bool or None
+        None if the primary key is not fully understood, so that any column may belong to it.
     is_generated, is_virtual : bool
         Computed from other columns; virtual columns are not stored.
     is_visible : bool
@@ -44,7 +46,7 @@ class ColumnDefinition:
     collation: str | None = None
     members: tuple[str, ...] | None = None
     is_nullable: bool = True
-    is_primary_key: bool = False
+    is_primary_key: bool | None = False
     is_generated: bool = False
     is_virtual: bool = False
     is_visible: bool = True
@@ -102,12 +104,17 @@ class TableDefinition:
 
     @property
     def primary_key(self) -> tuple[int, ...]:
-        """Indexes of the primary key's columns, in table order."""
+        """Indexes of the primary key's columns, in table order; empty if there is none, or it is unknown."""
         return tuple(number for number, column in enumerate(self.columns) if column.is_primary_key)
 
-    def with_primary_key(self, names: Iterable[str]) -> TableDefinition:
-        """The table with these columns as its primary key."""
-        keys = {name.casefold() for name in names}
+    def with_primary_key(self, names: Iterable[str] | None) -> TableDefinition:
+        """The table with these columns as its primary key; None if they are unknown.
+
+        A key that names a column which the table lacks is unknown, too: part of a key identifies no row.
+        """
+        keys = None if names is None else {name.casefold() for name in names}
+        if keys is None or not keys <= {one.key for one in self.columns}:
+            return replace(self, columns=tuple(replace(one, is_primary_key=None) for one in self.columns))
         columns = tuple(
             replace(one, is_primary_key=True, is_nullable=False)
             if one.key in keys

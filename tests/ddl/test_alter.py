@@ -137,12 +137,40 @@ def test_a_hidden_column_of_a_renamed_index_goes_with_it() -> None:
         ("CHANGE a id BIGINT AFTER b", (1,)),
         ("ADD d INT", (0,)),
         ("DROP a, ADD id INT PRIMARY KEY FIRST", (0,)),
+        ("DROP a, ADD a BIGINT", (2,)),
+        ("ADD a BIGINT FIRST, DROP a", (0,)),
+        ("CHANGE a d INT, ADD a INT", (0,)),
+        ("ADD PRIMARY KEY (b), DROP PRIMARY KEY", (1,)),
+        ("DROP PRIMARY KEY, CHANGE a d INT", ()),
+        ("DROP INDEX `PRIMARY`", ()),
+        ("DROP CONSTRAINT `PRIMARY`, ADD PRIMARY KEY (c)", (2,)),
+        ("ADD PRIMARY KEY IF NOT EXISTS (b)", (0,)),
+        ("ADD COLUMN IF NOT EXISTS b INT PRIMARY KEY", (0,)),
+        ("RENAME COLUMN a TO d", (0,)),
     ],
 )
 def test_primary_key(clause: str, expected: tuple[int, ...]) -> None:
     found = altered(clause)
     assert found is not None
     assert found.primary_key == expected
+    assert [column.is_primary_key for column in found.columns].count(None) == 0
+
+
+@pytest.mark.parametrize(
+    ("clause", "columns"),
+    [
+        ("ADD d INT", [None, None, None, False]),
+        ("MODIFY a BIGINT, CHANGE b d INT, MODIFY c TEXT", [None, None, None]),
+        ("DROP PRIMARY KEY", [False, False, False]),
+        ("DROP PRIMARY KEY, ADD PRIMARY KEY (b)", [False, True, False]),
+        ("DROP PERIOD FOR p", [None, None, None]),
+        ("ADD PRIMARY KEY IF NOT EXISTS (b)", [None, None, None]),
+    ],
+)
+def test_an_unknown_primary_key_stays_unknown(clause: str, columns: list[bool | None]) -> None:
+    found = altered("DROP PRIMARY KEY, ADD PRIMARY KEY (a, p WITHOUT OVERLAPS)", clause)
+    assert found is not None
+    assert [column.is_primary_key for column in found.columns] == columns
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Kind
-from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.corpus_files import CORPUS, case, cases
 
 
-def effects(folder: str) -> list[tuple[str, ...]]:
-    follower = Follower([str(CORPUS / folder / "*.0*")], follows_definitions=True)
+def effects(logs: Path) -> list[tuple[str, ...]]:
+    follower = Follower([str(logs)], follows_definitions=True)
     start = follower.earliest()
     return [
         (str(one.kind), f"{one.schema_name}.{one.table_name}", f"{one.new_schema_name}.{one.new_table_name}")
@@ -33,10 +33,25 @@ def effects(folder: str) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("case", ["mysql-9.7/ddl", "mariadb-11.8/ddl"])
 def test_effects_of_a_log(case: str) -> None:
-    found = effects(case)
+    found = effects(CORPUS / case / "*.0*")
     kinds = {kind for kind, *_ in found}
     assert kinds >= {Kind.EMPTIED, Kind.RENAMED}
     assert all(new != "." for kind, _, new in found if kind == Kind.RENAMED)
+
+
+def test_statements_on_temporary_tables_have_no_effects(tmp_path: Path) -> None:
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(
+        log_of_statements(
+            b"CREATE OR REPLACE TEMPORARY TABLE s.a (x INT)",
+            b"TRUNCATE TABLE s.a",
+            b"ALTER TABLE s.a RENAME TO s.b",
+            b"RENAME TABLE s.b TO s.c",
+            b"DROP TEMPORARY TABLE s.c",
+            b"TRUNCATE TABLE s.c",
+        )
+    )
+    assert effects(log) == [(Kind.EMPTIED, "s.c", ".")]
 
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.tables()], ids=lambda case: case.id)
@@ -57,12 +72,17 @@ def test_definitions_survive_in_all_parts() -> None:
         "g INT GENERATED ALWAYS AS (a + 1) VIRTUAL) CHARSET utf8mb4",
     )
     definitions.observe("d", "CREATE TABLE lost LIKE nowhere")
+    definitions.observe("d", "CREATE TABLE u (a INT, PRIMARY KEY (a, p WITHOUT OVERLAPS))")
+    definitions.observe("d", "CREATE TEMPORARY TABLE hidden (a INT)")
+    definitions.observe("d", "DROP TABLE gone")
     again = restore(save(definitions))
     assert list(again) == list(definitions)
     for mine, theirs in zip(again.state[:2], definitions.state[:2], strict=True):
         assert mine.tables == theirs.tables
         assert mine.lost == theirs.lost
         assert mine.databases == theirs.databases
+        assert mine.temporary == theirs.temporary
+        assert list(mine.absent) == list(theirs.absent)
 
 
 def test_no_definitions_are_no_text() -> None:
@@ -121,7 +141,7 @@ def test_the_mode_is_asked_for_only_where_it_matters() -> None:
 
 
 def test_a_load_as_text_makes_its_table_unclear() -> None:
-    found = {(kind, table) for kind, table, _ in effects("mariadb-11.8/statement")}
+    found = {(kind, table) for kind, table, _ in effects(CORPUS / "mariadb-11.8/statement/*.0*")}
     assert {("unclear", "t.s"), ("unclear", "t.my")} <= found
 
 

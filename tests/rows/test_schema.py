@@ -82,6 +82,11 @@ def test_a_key_that_mysql_made_is_known_without_names() -> None:
     assert metadata_lines(flagged, is_mariadb=False).endswith(b"\n# Primary Key(my_row_id)\n")
 
 
+@pytest.mark.parametrize("key", [field(8, "00 05"), field(9, "00 00 05 0a")])
+def test_a_key_with_a_column_that_the_table_lacks_is_unknown(key: bytes) -> None:
+    assert Schema.of(table_map([INT, INT], "", key)).primary_key == ()
+
+
 def test_two_columns_of_one_name() -> None:
     with pytest.raises(GrammarError, match="duplicate column name"):
         Schema.of(table_map([INT, INT], "", field(4, "0178 0178")))

@@ -58,10 +58,10 @@ def alterations(body: Any, row: int, where: str) -> list[Alteration]:
 
 def _names(statement: Any) -> list[Name]:
     match statement:
-        case AlterTable() | CreateTable(replaces=True):
+        case AlterTable() | CreateTable(replaces=True, is_temporary=False):
             return [statement.name]
         case RenameTables():
             return [old for old, _ in statement.pairs]
-        case DropTables():
+        case DropTables() if not statement.is_temporary:
             return statement.names
     return []

@@ -1,0 +1,60 @@
+"""Given these logs of real servers, these are the rows and statements. The logs are in `logs`:
+
+- `without_overlaps`, MariaDB 10.11.19: PRIMARY KEY (id, p WITHOUT OVERLAPS); four rows with the id 1
+- `temporary_then_real`, MySQL 5.7.22: a temporary table and, once it is dropped, a real one of its
+  name, on one connection
+- `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+
+LOGS = Path(__file__).parent / "logs"
+
+
+def log(name: str) -> Path:
+    return LOGS / f"{name}.000001"
+
+
+def rows(name: str, **options: Any) -> list[dict[str, Any]]:
+    """The rows after each change."""
+    changes = bk.read_changes(log(name), **options).read_all().to_pylist()
+    return [json.loads(change["after"]) for change in changes]
+
+
+def undone(name: str, **options: Any) -> list[str]:
+    """The statements that undo a log's changes."""
+    script = b"".join(bk.sql_script(log(name), undo=True, **options)).decode()
+    return [line for line in script.split("\n") if line.startswith(("UPDATE", "DELETE"))]
+
+
+def test_a_key_with_a_period_is_not_taken_for_the_rest_of_it() -> None:
+    """`WHERE id = 1` would change all four rows."""
+    assert undone("without_overlaps", operation=["update"]) == [
+        "UPDATE `s`.`wp` SET `v`=20 WHERE `id` <=> 1 AND `s` <=> '2024-02-01' AND `e` <=> '2024-03-01' "
+        "AND `v` <=> 99 LIMIT 1;"
+    ]
+    assert undone("without_overlaps", operation=["insert"])[0] == (
+        "DELETE FROM `s`.`wp` WHERE `id` <=> 1 AND `s` <=> '2024-04-01' AND `e` <=> '2024-05-01' "
+        "AND `v` <=> 40 LIMIT 1;"
+    )
+
+
+def test_a_dropped_temporary_table_no_longer_hides_the_table_of_its_name() -> None:
+    assert rows("temporary_then_real") == [{"id": 1, "b0": 2, "z": 3}]
+
+
+def test_a_table_that_may_have_existed_has_no_names() -> None:
+    with pytest.warns(bk.DefinitionWarning, match="may have existed before CREATE TABLE IF NOT EXISTS"):
+        assert rows("if_not_exists") == [{"c1": 1, "c2": 2}]
+
+
+def test_a_file_of_definitions_decides_about_a_table_that_may_have_existed() -> None:
+    assert rows("if_not_exists", ddl="CREATE TABLE s.n (id INT, b INT)") == [{"id": 1, "b": 2}]
