@@ -14,8 +14,9 @@ from dataclasses import replace
 from binlog_kaitai.ddl.charset_options import finish, merge, read_charset
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.elements import is_column, read_column, read_key
+from binlog_kaitai.ddl.hidden import hidden_columns_of, parted, with_period, without_period
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split
-from binlog_kaitai.values.definition import Charset, ColumnDefinition, TableDefinition
+from binlog_kaitai.values.definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
 
 _AT_END = None
 _FIRST = ""
@@ -51,14 +52,17 @@ class Alteration:
 
     def __init__(self, table: TableDefinition, clauses: Sequence[Sequence[Token]]) -> None:
         self.partition_tables: list[tuple[str, ...]] = []
-        self._table = table
+        # With the hidden columns, which keep their places among the others.
+        self._table = replace(table, columns=table.all_columns, hidden_columns=())
+        self._hidden = {one.name: one for one in table.hidden_columns}
+        self._new_hidden: list[HiddenColumn] = []
         self._replaced: dict[int, ColumnDefinition | None] = {}
         self._placed: list[tuple[int | None, ColumnDefinition, str | None]] = []
         self._key: Sequence[str] | None = None
         self._has_other_key = False
         self._charset = table.default_charset
         self._converted: Charset | None = None
-        self._hidden, self._unique_keys = list(table.hidden_columns), table.unique_keys
+        self._unique_keys = table.unique_keys
         self._versioning: bool | None = None
         self._is_in_list = False
         for clause in clauses:
@@ -82,13 +86,14 @@ class Alteration:
                 kept.insert(0 if place == _FIRST else _find(kept, place) + 1, column)
         if len({column.key for column in kept}) < len(kept):
             raise ContradictionError("duplicate column")
+        kept, hidden = parted(kept, self._hidden, self._new_hidden)
         if self._converted is not None:
             kept = [_converted(column, self._converted) for column in kept]
         table = replace(
             table,
             columns=tuple(kept),
             default_charset=self._charset,
-            hidden_columns=tuple(self._hidden),
+            hidden_columns=hidden,
             unique_keys=self._unique_keys,
         )
         if self._has_other_key:
@@ -170,7 +175,7 @@ class Alteration:
         has_key = any(column.is_primary_key is not False for column in self._table.columns)
         if key.primary != () and not (key.only_if_new and has_key):
             self._set_key(key.primary)
-        self._hidden += key.hidden_columns
+        self._new_hidden += hidden_columns_of(key, 0, [*self._hidden.values(), *self._new_hidden])
         self._unique_keys += key.is_unique
 
     def _set_key(self, names: Sequence[str] | None) -> None:
@@ -212,21 +217,22 @@ class Alteration:
             self._versioning = False
         elif cursor.skip("CONSTRAINT"):
             cursor.skip("IF", "EXISTS")
-            if cursor.name().upper() == "PRIMARY":
-                self._drop_key()
+            self._drop_index(cursor.name())
         elif word in ("INDEX", "KEY"):
             cursor.next()
             cursor.skip("IF", "EXISTS")
-            name = cursor.name()
-            self._hidden = [one for one in self._hidden if not one.startswith(f"!hidden!{name}!")]
-            if name.upper() == "PRIMARY":
-                self._drop_key()
+            self._drop_index(cursor.name())
         elif word in ("FOREIGN", "CHECK", "PARTITION", "PERIOD"):
             self._is_in_list |= word == "PARTITION"
             if word == "PERIOD" and cursor.keyword(1) != "FOR":
                 self._drop_column(cursor)
         else:
             self._drop_column(cursor)
+
+    def _drop_index(self, name: str) -> None:
+        self._rename_index(name, "")
+        if name.upper() == "PRIMARY":
+            self._drop_key()
 
     def _drop_column(self, cursor: Cursor) -> None:
         cursor.skip("COLUMN")
@@ -280,14 +286,17 @@ class Alteration:
                 raise ContradictionError(f"column {old} not found")
         elif cursor.skip_one("INDEX", "KEY"):
             cursor.skip("IF", "EXISTS")
-            old = f"!hidden!{cursor.name()}!"
+            old = cursor.name()
             cursor.skip("TO")
-            new = f"!hidden!{cursor.name()}!"
-            self._hidden = [
-                new + one.removeprefix(old) if one.startswith(old) else one for one in self._hidden
-            ]
+            self._rename_index(old, cursor.name())
         elif _new_name(cursor) is not None:
             self._end(cursor)
+
+    def _rename_index(self, old: str, new: str) -> None:
+        """Rename an index with its hidden columns, or drop it if there is no new name."""
+        for name, one in self._hidden.items():
+            if one.key_name.casefold() == old.casefold():
+                self._hidden[name] = one._replace(key_name=new)
 
     def _alter(self, cursor: Cursor) -> None:
         """ALTER COLUMN changes a default or the visibility of a column."""
@@ -364,28 +373,3 @@ def _converted(column: ColumnDefinition, charset: Charset) -> ColumnDefinition:
     if not sql_type(column.base_type).is_text:
         return column
     return replace(column, charset=charset.charset, collation=charset.collation)
-
-
-def with_period(table: TableDefinition) -> TableDefinition:
-    """The table with the two hidden columns that MariaDB adds for system versioning."""
-    row_start, row_end = (
-        ColumnDefinition(
-            name,
-            "timestamp(6)",
-            "timestamp",
-            ("6",),
-            is_nullable=False,
-            is_generated=True,
-            is_visible=False,
-            is_row_period=True,
-        )
-        for name in ("row_start", "row_end")
-    )
-    return replace(table, columns=(*table.columns, row_start, row_end), has_implicit_period=True)
-
-
-def without_period(table: TableDefinition) -> TableDefinition:
-    """The table without the hidden system versioning columns."""
-    if not table.has_implicit_period:
-        return table
-    return replace(table, columns=table.columns[:-2], has_implicit_period=False)

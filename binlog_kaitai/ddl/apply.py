@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from binlog_kaitai.ddl.alter import Alteration, ContradictionError, new_name_in, with_period
+from binlog_kaitai.ddl.alter import Alteration, ContradictionError, new_name_in
 from binlog_kaitai.ddl.charset_options import finish, merge
+from binlog_kaitai.ddl.hidden import with_period
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.query import columns_of
 from binlog_kaitai.ddl.statements import (
@@ -101,7 +102,7 @@ class Step:
             *key,
             tuple(finish(column, charset) for column in columns),
             charset,
-            hidden_columns=elements.hidden_columns,
+            hidden_columns=elements.hidden_columns(len(columns)),
             unique_keys=elements.unique_keys,
         ).with_primary_key(elements.primary_key)
         is_implicit = elements.is_versioned and not any(column.is_row_period for column in columns)

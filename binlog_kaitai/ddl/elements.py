@@ -38,12 +38,15 @@ class Key:
         The columns of a primary key; empty for other keys, None if they are not fully understood.
     only_if_new : bool
         Not added if the table has such a key.
-    hidden_columns : tuple of str
-        Names of the hidden columns that MySQL creates for expressions in the key.
+    name : str
+        Empty if the server chooses it.
+    expressions : tuple of int
+        Numbers of the parts that are expressions; MySQL creates a hidden column for each.
     """
 
     primary: tuple[str, ...] | None = ()
-    hidden_columns: tuple[str, ...] = ()
+    name: str = ""
+    expressions: tuple[int, ...] = ()
     is_unique: bool = False
     only_if_new: bool = False
 
@@ -67,9 +70,8 @@ def read_key(cursor: Cursor) -> Key:
     if kind == "PRIMARY":
         names = [_key_column(part) for part in parts]
         return Key(None if None in names else tuple(filter(None, names)), only_if_new=only_if_new)
-    hidden = [number for number, part in enumerate(parts) if part.mark() == "("]
-    hidden_names = tuple(f"!hidden!{name or 'functional_index'}!{number}!0" for number in hidden)
-    return Key(hidden_columns=hidden_names, is_unique=kind == "UNIQUE")
+    expressions = tuple(number for number, part in enumerate(parts) if part.mark() == "(")
+    return Key(name=name, expressions=expressions, is_unique=kind == "UNIQUE")
 
 
 def _key_column(part: Cursor) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import YearBits
 from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition, hidden_column
 from binlog_kaitai.values.types import INTEGER_TYPES
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
             else [column.real_type for column in table_map.columns]
         )
     ]
-    hidden = _hidden(table, kinds[len(table.columns) :])
-    if len(kinds) != len(table.columns) + len(hidden):
+    columns = _with_hidden(table, kinds)
+    if len(kinds) != len(columns):
         counts = f"the log has {len(kinds)} columns, the definition has {len(table.columns)}"
         return f"{counts} (was the table altered since?)"
-    if hidden:
-        table = replace(table, columns=(*table.columns, *hidden))
+    if columns is not table.columns:
+        table = replace(table, columns=columns)
     details = table_map.columns or [None] * len(kinds)
     for number, (column, kind, detail) in enumerate(zip(table.columns, kinds, details, strict=True), 1):
         stored = sql_type(column.base_type).stored
@@ -79,17 +79,15 @@ def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
     return table
 
 
-def _hidden(table: TableDefinition, kinds: Sequence[str]) -> list[ColumnDefinition]:
-    """The columns that the server may have added on its own, if the difference can be explained that way."""
-    if 0 < len(kinds) == len(table.hidden_columns):
-        names = table.hidden_columns
-    elif 0 < len(kinds) <= table.unique_keys and set(kinds) == {"longlong"}:
-        names = tuple(f"DB_ROW_HASH_{number}" for number in range(1, len(kinds) + 1))
-    else:
-        return []
-    return [
-        ColumnDefinition(name, "", "", is_generated=True, is_virtual=True, is_visible=False) for name in names
-    ]
+def _with_hidden(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDefinition, ...]:
+    """The columns with those that the server may have added on its own, if that explains the difference."""
+    more = kinds[len(table.columns) :]
+    if more and len(more) == len(table.hidden_columns):
+        return table.all_columns
+    if 0 < len(more) <= table.unique_keys and set(more) == {"longlong"}:
+        hashes = (hidden_column(f"DB_ROW_HASH_{number}") for number in range(1, len(more) + 1))
+        return (*table.columns, *hashes)
+    return table.columns
 
 
 def _difference(column: ColumnDefinition, detail: TableMapEvent.Column) -> str:

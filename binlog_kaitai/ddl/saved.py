@@ -14,7 +14,7 @@ from typing import Any
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.store import Store
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.values.definition import Charset, ColumnDefinition, TableDefinition
+from binlog_kaitai.values.definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
 
 
 def save(definitions: Definitions) -> str:
@@ -97,6 +97,8 @@ def _plain(value: Any) -> dict[str, Any]:
 def _table(found: dict[str, Any]) -> TableDefinition:
     found = _tuples(found)
     found["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in found["columns"])
+    if "hidden_columns" in found:
+        found["hidden_columns"] = tuple(HiddenColumn(*one) for one in found["hidden_columns"])
     if "default_charset" in found:
         found["default_charset"] = Charset(*found["default_charset"])
     return TableDefinition(**found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,39 @@ class Charset:
 UNKNOWN_CHARSET = Charset()
 
 
+class HiddenColumn(NamedTuple):
+    """A column that MySQL creates for an expression in a key.
+
+    Attributes
+    ----------
+    key_name : str
+        Name of the key.
+    part : int
+        Number of the expression among the parts of the key, from 0.
+    place : int
+        Number of columns before it that are not hidden.
+    """
+
+    key_name: str
+    part: int
+    place: int
+
+    @property
+    def name(self) -> str:
+        """Its name in MySQL since 8.0.16."""
+        return f"!hidden!{self.key_name}!{self.part}!0"
+
+    @property
+    def definition(self) -> ColumnDefinition:
+        """The column, of unknown type."""
+        return hidden_column(self.name)
+
+
+def hidden_column(name: str) -> ColumnDefinition:
+    """A column that the server computes and does not show, of unknown type."""
+    return ColumnDefinition(name, "", "", is_generated=True, is_virtual=True, is_visible=False)
+
+
 @dataclass(frozen=True, slots=True)
 class TableDefinition:
     """The columns of a table, in their order.
@@ -84,9 +118,8 @@ class TableDefinition:
         For columns that do not name one.
     origin : str
         ``"log"``: defined by a statement of the log; ``"file"``: by a file of definitions.
-    hidden_columns : tuple of str
-        Names of the hidden columns that MySQL creates for keys on expressions. They come last, and only some
-        versions include them in table maps.
+    hidden_columns : tuple of HiddenColumn
+        Those that MySQL creates for keys on expressions; only some versions include them in table maps.
     unique_keys : int
         Upper bound of their number: MariaDB creates a hidden column for each long one.
     has_implicit_period : bool
@@ -98,7 +131,7 @@ class TableDefinition:
     columns: tuple[ColumnDefinition, ...]
     default_charset: Charset = UNKNOWN_CHARSET
     origin: str = "log"
-    hidden_columns: tuple[str, ...] = ()
+    hidden_columns: tuple[HiddenColumn, ...] = ()
     unique_keys: int = 0
     has_implicit_period: bool = False
 
@@ -106,6 +139,14 @@ class TableDefinition:
     def primary_key(self) -> tuple[int, ...]:
         """Indexes of the primary key's columns, in table order; empty if there is none, or it is unknown."""
         return tuple(number for number, column in enumerate(self.columns) if column.is_primary_key)
+
+    @property
+    def all_columns(self) -> tuple[ColumnDefinition, ...]:
+        """The columns and, in their places, the hidden ones."""
+        columns = list(self.columns)
+        for hidden in reversed(self.hidden_columns):
+            columns.insert(hidden.place, hidden.definition)
+        return tuple(columns)
 
     def with_primary_key(self, names: Iterable[str] | None) -> TableDefinition:
         """The table with these columns as its primary key; None if they are unknown.

@@ -122,10 +122,47 @@ def test_the_new_name_of_a_table(clauses: str, expected: str | None) -> None:
 def test_a_hidden_column_of_a_renamed_index_goes_with_it() -> None:
     table = altered("ADD INDEX x ((b + 1))", "RENAME INDEX x TO y")
     assert table is not None
-    assert table.hidden_columns == ("!hidden!y!0!0",)
+    assert [column.name for column in table.hidden_columns] == ["!hidden!y!0!0"]
     table = altered("ADD INDEX x ((b + 1))", "RENAME INDEX x TO y", "DROP INDEX y")
     assert table is not None
     assert table.hidden_columns == ()
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (["CREATE INDEX x ON t ((b + 1), c, (b + 2))"], "a b c !hidden!x!0!0 !hidden!x!2!0"),
+        (["CREATE UNIQUE INDEX x USING BTREE ON s.t ((b + 1)) COMMENT 'x' ALGORITHM=INPLACE"],
+         "a b c !hidden!x!0!0"),
+        (["CREATE INDEX x ON t (b)", "CREATE FULLTEXT INDEX y ON t (c) WITH PARSER ngram"], "a b c"),
+        (["CREATE INDEX `ON` ON t ((b + 1))", "ALTER TABLE t ADD d INT"], "a b c !hidden!ON!0!0 d"),
+        (["CREATE INDEX x ON t ((b + 1))", "ALTER TABLE t MODIFY a INT AFTER c"], "b c a !hidden!x!0!0"),
+        (["CREATE INDEX x ON t ((b + 1))", "ALTER TABLE t ADD d INT AFTER b, DROP INDEX `X`"], "a b d c"),
+        (["ALTER TABLE t ADD INDEX ((b + 1)), ADD INDEX ((b + 2))", "ALTER TABLE t DROP KEY functional_index",
+          "ALTER TABLE t ADD d INT, ADD KEY ((b + 3))"],
+         "a b c !hidden!functional_index_2!0!0 d !hidden!functional_index!0!0"),
+        (["CREATE INDEX x ON t ((b + 1))", "DROP INDEX x ON t ALGORITHM=COPY"], "a b c"),
+        (["CREATE INDEX x ON t ((b + 1))", "ALTER TABLE t DROP INDEX x, ADD INDEX x (b, (c))"],
+         "a b c !hidden!x!1!0"),
+    ],
+)  # fmt: skip
+def test_hidden_columns(statements: list[str], expected: str) -> None:
+    found = Definitions()
+    found.observe("s", "CREATE TABLE t (a INT, b INT UNSIGNED, c VARCHAR(9))")
+    for statement in statements:
+        assert found.observe("s", statement)
+    table = found.of("s", "t")
+    assert table is not None
+    assert " ".join(column.name for column in table.all_columns) == expected
+
+
+def test_dropping_the_index_of_a_primary_key_drops_the_key() -> None:
+    found = Definitions()
+    found.observe("s", "CREATE TABLE t (a INT PRIMARY KEY)")
+    found.observe("s", "DROP INDEX `PRIMARY` ON t")
+    table = found.of("s", "t")
+    assert table is not None
+    assert table.primary_key == ()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 - `without_overlaps`, MariaDB 10.11.19: PRIMARY KEY (id, p WITHOUT OVERLAPS); four rows with the id 1
 - `temporary_then_real`, MySQL 5.7.22: a temporary table and, once it is dropped, a real one of its
   name, on one connection
+- `create_index`, MySQL 8.0.15: CREATE INDEX and DROP INDEX with expressions
+- `hidden_columns`, MySQL 8.0.15: ALTER TABLE of a table with keys on expressions; a table LIKE it
+- `long_unique_keys`, MariaDB 10.11.19: CREATE TABLE IF NOT EXISTS u (id, b TEXT), unique keys on b and c
 - `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
 """
 
@@ -49,6 +52,45 @@ def test_a_key_with_a_period_is_not_taken_for_the_rest_of_it() -> None:
 
 def test_a_dropped_temporary_table_no_longer_hides_the_table_of_its_name() -> None:
     assert rows("temporary_then_real") == [{"id": 1, "b0": 2, "z": 3}]
+
+
+def test_hidden_columns_come_and_go_with_their_indexes() -> None:
+    """The table map has them; the row images do not."""
+    assert rows("create_index") == [
+        {"id": 1, "phone": "5551234"},
+        {"id": 1, "phone": "5559999"},
+        {"id": 1, "v": "aB"},
+        {"id": 2, "v": "cD"},
+        {"id": 3, "v": "eF", "w": 4},
+    ]
+
+
+def test_hidden_columns_keep_their_places_among_the_others() -> None:
+    assert rows("hidden_columns") == [
+        {"id": 1, "v": "x", "w": 1},
+        {"id": 2, "v": "x", "x": "2020-01-01", "w": 1, "y": "2020-01-02"},
+        {"id": 1, "v": "x", "x": "2020-01-01", "w": 1, "y": "2020-01-02"},
+        {"id": 3, "v": "x", "x": "2020-01-01", "y": "2020-01-02", "w": 1},
+    ]
+    typed = bk.read_changes(log("hidden_columns"), table="x.l").read_all().schema.names
+    assert typed[-8:] == [
+        "id",
+        "v",
+        "x",
+        "!hidden!a!0!0",
+        "w",
+        "y",
+        *(f"!hidden!functional_index{number}!0!0" for number in ("", "_2")),
+    ]
+
+
+def test_each_long_unique_key_has_a_hidden_column() -> None:
+    assert [[*row] for row in rows("long_unique_keys")] == [
+        ["id", "b", "DB_ROW_HASH_1"],
+        ["id", "b", "c", "DB_ROW_HASH_1", "DB_ROW_HASH_2"],
+        ["id", "b", "c", "DB_ROW_HASH_1"],
+        ["id", "b", "c", "row_start", "row_end", "DB_ROW_HASH_1"],
+    ]
 
 
 def test_a_table_that_may_have_existed_has_no_names() -> None:
