@@ -125,7 +125,6 @@ def test_what_changes_nothing_has_no_row(tmp_path: Path) -> None:
         "CREATE TEMPORARY TABLE t1 (id INT)",
         "ALTER TABLE t1 ADD c INT",
         "DROP TEMPORARY TABLE t1",
-        "CREATE INDEX i ON a (id)",
         "CREATE TABLE x SELECT 1+1",
         "ALTER TABLE a ADD (b INT",
         "CREATE TABLE `y",
@@ -140,6 +139,11 @@ def test_what_changes_nothing_has_no_row(tmp_path: Path) -> None:
     # Of what cannot be followed the columns are not guessed.
     assert rows[1]["columns_after"] is rows[2]["columns_after"] is None
     assert rows[3]["statement"] == "CREATE TABLE `y"
+
+
+def test_an_index_alters_its_table(tmp_path: Path) -> None:
+    path = log(tmp_path, "CREATE TABLE s.a (id INT)", "CREATE INDEX i ON s.a (id)", "DROP INDEX i ON s.a")
+    assert [(row["kind"], row["table"]) for row in ddl_of(path)[1:]] == [("alter_table", "a")] * 2
 
 
 def test_filters(tmp_path: Path) -> None:
