@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _SMALL = re.compile(r"[0-9]{1,9}")
 
 
+#: The hidden key that Aliyun's RDS and PolarDB add as the last column of tables without a primary key.
+IMPLICIT_KEY = "__#alibaba_rds_row_id#__"
+
+
 @dataclass(frozen=True, slots=True)
 class DefinitionMismatch:
     """A definition that a table map contradicts; the table's columns remain unnamed.
@@ -87,6 +91,8 @@ def _with_hidden(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDe
     if 0 < len(more) <= table.unique_keys and set(more) == {"longlong"}:
         hashes = (hidden_column(f"DB_ROW_HASH_{number}") for number in range(1, len(more) + 1))
         return (*table.columns, *hashes)
+    if more == ["longlong"] and all(column.is_primary_key is False for column in table.columns):
+        return (*table.columns, hidden_column(IMPLICIT_KEY))
     return table.columns
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from binlog_kaitai.ddl import ColumnDefinition, Definitions, Session, TableDefinition
+from tests.grammar.row_bytes import table_map
+
+INT, BIGINT = 3, 8
 
 
 def define(*statements: str, sql_mode: int = 0) -> Definitions:
@@ -287,6 +290,25 @@ def test_a_table_filled_by_its_query_in_row_format_is_new() -> None:
     statement = "CREATE TABLE IF NOT EXISTS `a` (`x` int NOT NULL) START TRANSACTION"
     found.observe("t", statement, Session(has_changed=False))
     assert names(found) == "x"
+
+
+@pytest.mark.parametrize(
+    ("elements", "types", "expected"),
+    [
+        ("x INT, y INT", [INT, INT], "x y"),
+        ("x INT, y INT", [INT, INT, BIGINT], "x y __#alibaba_rds_row_id#__"),
+        ("x INT, y INT", [INT, BIGINT, BIGINT], None),
+        ("x INT, y INT", [INT, INT, INT], None),
+        ("x INT, y INT", [INT, INT, BIGINT, BIGINT], None),
+        ("x INT, y INT, PRIMARY KEY (x)", [INT, INT, BIGINT], None),
+        ("x INT, y INT, PRIMARY KEY (x, p WITHOUT OVERLAPS)", [INT, INT, BIGINT], None),
+    ],
+)
+def test_only_a_table_without_a_primary_key_has_a_hidden_one(
+    elements: str, types: list[int], expected: str | None
+) -> None:
+    found = define(f"CREATE TABLE s.t ({elements})").of("s", "t", table_map(types))
+    assert (found and " ".join(column.name for column in found.columns)) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 - `create_index`, MySQL 8.0.15: CREATE INDEX and DROP INDEX with expressions
 - `hidden_columns`, MySQL 8.0.15: ALTER TABLE of a table with keys on expressions; a table LIKE it
 - `long_unique_keys`, MariaDB 10.11.19: CREATE TABLE IF NOT EXISTS u (id, b TEXT), unique keys on b and c
+- `implicit_key`, written by hand, as Aliyun RDS does: CREATE TABLE t (a INT, b INT), rows of INT, INT, BIGINT
 - `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
 """
 
@@ -91,6 +92,13 @@ def test_each_long_unique_key_has_a_hidden_column() -> None:
         ["id", "b", "c", "DB_ROW_HASH_1"],
         ["id", "b", "c", "row_start", "row_end", "DB_ROW_HASH_1"],
     ]
+
+
+def test_the_hidden_key_of_aliyun_is_named_and_not_written() -> None:
+    with pytest.warns(bk.DefinitionWarning, match=r"s\.t: the log has one BIGINT more than the definition"):
+        assert rows("implicit_key") == [{"a": 1, "b": 2, "__#alibaba_rds_row_id#__": 1001}]
+    with pytest.warns((bk.DefinitionWarning, bk.IncompleteScriptWarning)):
+        assert undone("implicit_key") == ["DELETE FROM `s`.`t` WHERE `a` <=> 1 AND `b` <=> 2 LIMIT 1;"]
 
 
 def test_a_table_that_may_have_existed_has_no_names() -> None:

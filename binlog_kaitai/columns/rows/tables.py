@@ -24,7 +24,7 @@ from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import ColumnType, EventType, TableMapEvent, YearBits
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.first_words import may_matter_bytes
-from binlog_kaitai.ddl.match import unknown_signs
+from binlog_kaitai.ddl.match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
@@ -40,6 +40,12 @@ _BEGINNING = 1 << 10
 
 #: Number of table maps before a rows event to compare directly; usually the last one matches.
 _NEAR = 4
+
+#: Warning about a table with a column that its definition lacks.
+_ONE_MORE = (
+    f"the log has one BIGINT more than the definition; named {IMPLICIT_KEY}, the hidden key that Aliyun "
+    "RDS and PolarDB add to tables without a primary key (on other servers: was the table altered since?)"
+)
 
 #: Results: no table map, and none among those compared.
 _NONE, _FAR = -1, -2
@@ -192,6 +198,8 @@ class Tables:
             if unknown := unknown_signs(made.schema, table_map):
                 place = f"{block.file}, position {int(block.positions[row])}: table {made.schema.full_name}"
                 warnings.warn(f"{place}: {unknown}", DefinitionWarning, stacklevel=2)
+            if definition is not None and definition.columns[-1].name == IMPLICIT_KEY:
+                warnings.warn(f"table {made.schema.full_name}: {_ONE_MORE}", DefinitionWarning, stacklevel=2)
         except BinlogError as error:
             made = error
         if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:
