@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.lexer import Cursor
-from binlog_kaitai.values.charsets import BINARY, charset_of, codec_table
+from binlog_kaitai.ddl.members import members_of, quoted
+from binlog_kaitai.values.charsets import BINARY, charset_of
 from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 
@@ -77,23 +77,11 @@ def finish(column: ColumnDefinition, default: Charset = UNKNOWN_CHARSET) -> Colu
         base = _OF_BYTES[column.base_type]
         type_name = base + column.type_name.removeprefix(column.base_type)
         return replace(column, type_name=type_name, base_type=base, charset=None, collation=None)
-    if column.members is not None and column.charset is not None:
-        members = tuple(_as_stored(member, column.charset) for member in column.members)
-        column = replace(column, members=members, type_name=f"{column.base_type}({_list(members)})")
+    if column.base_type in ("enum", "set"):
+        members = members_of(column.arguments, column.charset)
+        if members is None:
+            return replace(column, members=None)
+        arguments = tuple(map(quoted, members))
+        type_name = f"{column.base_type}({','.join(arguments)})"
+        return replace(column, members=members, arguments=arguments, type_name=type_name)
     return column
-
-
-def _as_stored(member: str, charset: str) -> str:
-    """A member with question marks for characters that its character set lacks, as the server stores it."""
-    table = codec_table(charset)
-    if member.isascii() or table is None:
-        return member
-    others = "".join(table.others.values())
-    return "".join(
-        one if one in others or one == one.encode(table.codec, "ignore").decode(table.codec) else "?"
-        for one in member
-    )
-
-
-def _list(members: Sequence[str]) -> str:
-    return ",".join("'" + member.replace("'", "''") + "'" for member in members)

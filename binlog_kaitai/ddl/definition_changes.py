@@ -84,7 +84,7 @@ def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
         if not may_affect_tables(query) or is_half_done(body):
             return []
         session, text = session_of(body), text_of(body)
-        statement = None if text is None else read_statement(text, session.sql_mode)
+        statement = None if text is None else read_statement(text, session)
         if text is not None and statement is None:
             return []
     except (UnreadableError, RecursionError, zlib.error):

@@ -71,7 +71,7 @@ class Definitions:
 
         session = session or Session()
         try:
-            statement = read_statement(sql, session.sql_mode)
+            statement = read_statement(sql, session)
         except (UnreadableError, RecursionError) as error:
             self._lose_named(sql, str(error))
             return True

@@ -10,9 +10,9 @@ _PIECE = re.compile(
     |(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/)
     |'(?:[^\\']|\\.|'')*'|"(?:[^\\"]|\\.|"")*"|`(?:[^`]|``)*`
     |[A-Za-z0-9_ ,()]+|.""",
-    re.DOTALL | re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+    re.DOTALL | re.VERBOSE | re.IGNORECASE | re.MULTILINE | re.ASCII,
 )
-_USE = re.compile(r"\s*USE\s+(?:`((?:[^`]|``)+)`|([^\s;]+))\s*", re.IGNORECASE)
+_USE = re.compile(r"\s*USE\s+(?:`((?:[^`]|``)+)`|([^\s;]+))\s*", re.IGNORECASE | re.ASCII)
 
 
 def statements_of(text: str, schema_name: str = "") -> Iterator[tuple[str, str]]:

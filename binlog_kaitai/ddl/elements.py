@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from binlog_kaitai.ddl.charset_options import merge, read_charset
 from binlog_kaitai.ddl.column_types import BOOLEANS, SERIAL, SYNONYMS, sql_type
-from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, split
+from binlog_kaitai.ddl.lexer import Cursor, Kind, Token, UnreadableError, split
 from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 #: First words of elements other than columns; quoted when used as column names.
@@ -113,8 +113,7 @@ def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     found = _Attributes()
     base, arguments = _type(cursor, found)
     _attributes(cursor, found)
-    members = _members(arguments) if base in ("enum", "set") else None
-    texts = tuple(str(token) for token in arguments if token != COMMA)
+    texts = tuple(" ".join(map(str, part)) for part in split(arguments)) if arguments else ()
     if base == SERIAL:
         base, found.is_unsigned, found.is_nullable = "bigint", True, False
     if base in BOOLEANS:
@@ -136,7 +135,7 @@ def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
         found.is_unsigned if kind.is_number else None,
         charset.charset,
         charset.collation,
-        members,
+        None,
         found.is_nullable,
         found.is_primary_key,
         found.is_generated,
@@ -171,14 +170,6 @@ def _type(cursor: Cursor, found: _Attributes) -> tuple[str, list[Token]]:
     if cursor.skip("BYTE"):
         base = {"char": "binary", "varchar": "varbinary"}.get(base, base)
     return base, arguments
-
-
-def _members(arguments: Sequence[Token]) -> tuple[str, ...] | None:
-    strings = [token for token in arguments if token.kind is Kind.STRING]
-    if any(token.keyword in ("X", "B") for token in arguments):
-        return None  # members as hexadecimal digits
-    # MySQL strips trailing spaces from members.
-    return tuple(token.text.rstrip(" ") for token in strings)
 
 
 def _attributes(cursor: Cursor, found: _Attributes) -> None:

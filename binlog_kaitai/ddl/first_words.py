@@ -9,7 +9,7 @@ COMMENT = r"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
 
 
 def _begins_with(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{COMMENT})*(?:{words})\b", re.IGNORECASE | re.DOTALL)
+    return re.compile(rf"(?:{COMMENT})*(?:{words})\b", re.IGNORECASE | re.DOTALL | re.ASCII)
 
 
 def _of_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:

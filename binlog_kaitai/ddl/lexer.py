@@ -20,16 +20,22 @@ NO_BACKSLASH_ESCAPES = masks.SqlMode.IS_NO_BACKSLASH_ESCAPES
 #: A condition that no server meets: MariaDB's dumps begin with one.
 _NEVER = 999_999
 
-_SKIPPED = r"\s+|--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/"
-_TOKEN = re.compile(
-    rf"""(?P<skipped>{_SKIPPED})
-    |/\*M?!(?P<condition>\d{{5,6}}|)
-    |(?P<end>\*/)
-    |(?P<word>[0-9A-Za-z_$\x80-\U0010ffff]+)
-    |(?P<quote>['"`])
-    |(?P<mark>.)""",
-    re.DOTALL | re.VERBOSE,
-)
+
+def _token(space: str, letters: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""(?P<skipped>[{space}]+|--(?=[{space}]|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/)
+        |/\*M?!(?P<condition>\d{{5,6}}|)
+        |(?P<end>\*/)
+        |(?P<word>[0-9A-Za-z_${letters}]+)
+        |(?P<quote>['"`])
+        |(?P<mark>.)""",
+        re.DOTALL | re.VERBOSE | re.ASCII,
+    )
+
+
+#: White space is ASCII; in single-byte character sets, a no-break space is white space, too.
+_TOKEN = _token(r"\s", r"\x80-\U0010ffff")
+_TOKEN_OF_SINGLE_BYTES = _token(r"\s\xa0", r"\x80-\x9f\xa1-\U0010ffff")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}]|{quote}{quote})*", re.DOTALL) for quote in "'\"`"}
 _TO_QUOTE_ESCAPED = {
     quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}{quote})*", re.DOTALL) for quote in "'\""
@@ -60,7 +66,7 @@ class Token(NamedTuple):
     @property
     def keyword(self) -> str:
         """The word in upper case; empty for a token that cannot be a keyword."""
-        return self.text.upper() if self.kind is Kind.WORD else ""
+        return self.text.upper() if self.kind is Kind.WORD and self.text.isascii() else ""
 
     @property
     def shown(self) -> str:
@@ -76,8 +82,13 @@ class Token(NamedTuple):
 COMMA = Token(Kind.MARK, ",")
 
 
-def tokens_of(sql: str, sql_mode: int = 0) -> Iterator[Token]:
+def tokens_of(sql: str, sql_mode: int = 0, *, is_single_byte: bool = False) -> Iterator[Token]:
     """The tokens of a statement, without comments.
+
+    Parameters
+    ----------
+    is_single_byte
+        The client's character set has one byte for each character; its no-break space separates words.
 
     Raises
     ------
@@ -85,8 +96,9 @@ def tokens_of(sql: str, sql_mode: int = 0) -> Iterator[Token]:
         A string or comment is not terminated.
     """
     at, depth = 0, 0
+    pattern = _TOKEN_OF_SINGLE_BYTES if is_single_byte else _TOKEN
     while at < len(sql):
-        found = _TOKEN.match(sql, at)
+        found = pattern.match(sql, at)
         assert found is not None
         at = found.end()
         match found.lastgroup:

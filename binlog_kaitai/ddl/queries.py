@@ -10,6 +10,7 @@ from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.statements import Statement, read_statement
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of
+from binlog_kaitai.values.charsets.collations import max_bytes_of
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
@@ -32,7 +33,7 @@ def statement_of(body: Any) -> Statement | None:
         sql = None if is_half_done(body) else text_of(body)
     except zlib.error as error:
         raise UnreadableError(str(error)) from error
-    return None if sql is None else read_statement(sql, session_of(body).sql_mode)
+    return None if sql is None else read_statement(sql, session_of(body))
 
 
 def is_half_done(body: QueryBody) -> bool:
@@ -48,6 +49,7 @@ def session_of(body: QueryBody) -> Session:
     """The session of a QUERY_EVENT, from its body."""
     variables = _variables(body)
     charset, modes = variables.get("charset"), variables.get("sql_mode")
+    client = charset_of_number(charset.client if charset is not None else None).charset
     # MySQL since 8.0 and MariaDB since 10.6 log the transaction of DDL that changed something.
     has_changed: bool | None = "ddl_xid" in variables or "mariadb_xid" in variables or None
     if has_changed is None and not variables.keys().isdisjoint(_OF_MYSQL_8):
@@ -58,6 +60,7 @@ def session_of(body: QueryBody) -> Session:
         charset_of_number(charset.server if charset is not None else None),
         has_changed,
         "updated_schema_names" not in variables,  # since 5.6, MySQL logs them with all DDL
+        is_single_byte=client is not None and max_bytes_of(client) == 1,
     )
 
 

@@ -27,6 +27,8 @@ class Session:
         For databases that do not name one.
     has_changed : bool or None
         Whether an IF NOT EXISTS created something; None if the log does not show it.
+    is_single_byte : bool
+        Whether the client's character set has one byte for each character.
     renames_temporary : bool
         Whether RENAME TABLE also renames temporary tables, as in MariaDB.
     """
@@ -36,6 +38,7 @@ class Session:
     server_charset: Charset = UNKNOWN_CHARSET
     has_changed: bool | None = True
     renames_temporary: bool = True
+    is_single_byte: bool = False
 
 
 class Store:

@@ -27,13 +27,13 @@ from binlog_kaitai.values.schema import Column, Schema
 _EXECUTED = re.compile(rb"/\*M?!\d*\s*")
 _NAMES = re.compile(rb"`((?:[^`]|``)*)`|([0-9A-Za-z_$\x80-\xff]+)")
 _NAME = r"(`(?:[^`]|``)+`|[^\s;`]+)"
-_USE = re.compile(rf"USE\s+{_NAME}\s*", re.IGNORECASE)
+_USE = re.compile(rf"USE\s+{_NAME}\s*", re.IGNORECASE | re.ASCII)
 _SET_NAMES = re.compile(r"SET\s+NAMES\s+'?(\w+)", re.IGNORECASE)
 _TIME_ZONE = re.compile(r"SET\s+(?:SESSION\s+)?TIME_ZONE\s*=\s*(\S+?)\s*(?:\*/|$)", re.IGNORECASE)
-_CREATE = re.compile(rf"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}", re.IGNORECASE)
+_CREATE = re.compile(rf"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}", re.IGNORECASE | re.ASCII)
 _HAS_DATA = re.compile(
     rf"-- Dumping data for table {_NAME}|LOCK\s+TABLES\s+{_NAME}\s+WRITE|ALTER\s+TABLE\s+{_NAME}\s+DISABLE",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _LOAD = re.compile(r"LOAD\s+DATA\b", re.IGNORECASE)
 _ENGINE = re.compile(r"\bENGINE\s*=\s*(\w+)", re.IGNORECASE)

@@ -207,7 +207,7 @@ def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
             return [(kind, "", end[2].decode())]
         session = session_of(body)
         if text_of(body) is None and may_truncate(query):  # the name needs no character set
-            statement = read_statement(query.decode("utf-8", "surrogateescape"), session.sql_mode)
+            statement = read_statement(query.decode("utf-8", "surrogateescape"), session)
         else:
             statement = statement_of(body)
     except (UnreadableError, RecursionError, zlib.error):

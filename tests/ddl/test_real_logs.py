@@ -7,6 +7,9 @@
 - `hidden_columns`, MySQL 8.0.15: ALTER TABLE of a table with keys on expressions; a table LIKE it
 - `long_unique_keys`, MariaDB 10.11.19: CREATE TABLE IF NOT EXISTS u (id, b TEXT), unique keys on b and c
 - `implicit_key`, written by hand, as Aliyun RDS does: CREATE TABLE t (a INT, b INT), rows of INT, INT, BIGINT
+- `members_in_digits`, MySQL 9.7.4: ENUM(0x61, 0x62, 'c'), SET(x'41', 'B')
+- `binary_members`, MariaDB 10.11.19: ENUM('a ', 'b') CHARACTER SET binary
+- `wide_space`, MySQL 9.7.4: an unquoted column name that begins with an ideographic space
 - `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
 """
 
@@ -92,6 +95,22 @@ def test_each_long_unique_key_has_a_hidden_column() -> None:
         ["id", "b", "c", "DB_ROW_HASH_1"],
         ["id", "b", "c", "row_start", "row_end", "DB_ROW_HASH_1"],
     ]
+
+
+def test_members_written_as_digits() -> None:
+    assert rows("members_in_digits") == [
+        {"id": 1, "e": "a", "f": "A"},
+        {"id": 3, "e": "c", "f": "A,B"},
+        {"id": 2, "e": "b", "f": "B"},
+    ]
+
+
+def test_a_binary_member_ends_with_a_blank() -> None:
+    assert [row["e"] for row in rows("binary_members")] == ["a "]
+
+
+def test_an_ideographic_space_begins_a_name() -> None:
+    assert rows("wide_space") == [{"id": 1, "\u3000name": 2}]
 
 
 def test_the_hidden_key_of_aliyun_is_named_and_not_written() -> None:
