@@ -10,6 +10,8 @@
 - `members_in_digits`, MySQL 9.7.4: ENUM(0x61, 0x62, 'c'), SET(x'41', 'B')
 - `binary_members`, MariaDB 10.11.19: ENUM('a ', 'b') CHARACTER SET binary
 - `wide_space`, MySQL 9.7.4: an unquoted column name that begins with an ideographic space
+- `sessions_mysql`, MySQL 8.0.15, and `sessions_mariadb`, MariaDB 10.11.19: CREATE TABLE IF NOT EXISTS of new
+  and known tables; RENAME TABLE of a name that means a temporary table
 - `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
 """
 
@@ -69,7 +71,7 @@ def test_hidden_columns_come_and_go_with_their_indexes() -> None:
     ]
 
 
-def test_hidden_columns_keep_their_places_among_the_others() -> None:
+def test_hidden_columns_stay_between_the_others() -> None:
     assert rows("hidden_columns") == [
         {"id": 1, "v": "x", "w": 1},
         {"id": 2, "v": "x", "x": "2020-01-01", "w": 1, "y": "2020-01-02"},
@@ -118,6 +120,12 @@ def test_the_hidden_key_of_aliyun_is_named_and_not_written() -> None:
         assert rows("implicit_key") == [{"a": 1, "b": 2, "__#alibaba_rds_row_id#__": 1001}]
     with pytest.warns((bk.DefinitionWarning, bk.IncompleteScriptWarning)):
         assert undone("implicit_key") == ["DELETE FROM `s`.`t` WHERE `a` <=> 1 AND `b` <=> 2 LIMIT 1;"]
+
+
+def test_if_not_exists_is_certain_where_servers_log_what_they_changed() -> None:
+    """And RENAME TABLE renames the temporary table in MariaDB, the other one in MySQL."""
+    assert rows("sessions_mysql") == [{"id": 1, "a": 2}, {"id": 3, "d": 4}, {"id": 5, "c": 6}]
+    assert rows("sessions_mariadb") == [{"id": 1, "a": 2}, {"id": 3, "c": 4}]
 
 
 def test_a_table_that_may_have_existed_has_no_names() -> None:
