@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from binlog_kaitai.core.grammar import ColumnType, EventType, Format, TableMapEvent
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.values.charsets import BINARY, charset_of, decode
+from binlog_kaitai.values.charsets import BINARY, charset_of, decode_member
 from binlog_kaitai.values.column_metadata import ColumnFacts, facts_of
 from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
 
@@ -208,7 +208,7 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
     name = found.name if names_from is NameSource.LOG else known.name if known else None
     charset = charset_of(found.collation_id) if found.collation_id is not None else None
     charset = charset or (_defined_charset(known) if known else None)
-    members = None if found.members is None else tuple(_member(one, charset) for one in found.members)
+    members = None if found.members is None else tuple(decode_member(one, charset) for one in found.members)
     is_key = found.is_primary_key
     if is_key is None and names_from is NameSource.LOG:
         is_key = False  # a log with column names also has the primary key, if any
@@ -253,11 +253,6 @@ def _fractional_digits(found: ColumnFacts, known: ColumnDefinition | None) -> in
 
 def _first(logged: _T | None, defined: _T | None) -> _T | None:
     return defined if logged is None else logged
-
-
-def _member(value: bytes, charset: str | None) -> str:
-    text = decode(value, charset)
-    return text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
 
 
 def set_old_fractions(table_map: TableMapEvent, digits: dict[int, int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from binlog_kaitai.values.charsets import charset_of, codec_table, decode
+from binlog_kaitai.values.charsets import charset_of, codec_table, decode, decode_member
 from binlog_kaitai.values.charsets.tables import charset_names
 
 
@@ -93,3 +93,18 @@ def test_ascii_is_ascii(charset: str) -> None:
     assert table is not None
     text = "".join(map(chr, range(32, 127)))
     assert decode(text.encode(table.codec), charset) == text
+
+
+@pytest.mark.parametrize(
+    ("charset", "data", "text"),
+    [
+        ("latin1", "e9", "é"),
+        ("gbk", "c3a9", "茅"),
+        ("gbk", "e4b8ad", "\udce4\udcb8\udcad"),  # valid in UTF-8, but not what it says there
+        ("utf8mb4", "e9", "\udce9"),
+        ("binary", "c3a9", "é"),
+        (None, "c3a9", "é"),
+    ],
+)
+def test_members_of_enum_and_set_keep_invalid_bytes(charset: str | None, data: str, text: str) -> None:
+    assert decode_member(bytes.fromhex(data), charset) == text

@@ -4,7 +4,7 @@
 from the closest Python codec. `python -m tools.charsets` writes it.
 """
 
-from binlog_kaitai.values.charsets.codec import decode, decoder_of, encoder_of
+from binlog_kaitai.values.charsets.codec import decode, decode_member, decoder_of, encoder_of
 from binlog_kaitai.values.charsets.tables import BINARY, charset_of, codec_table
 
-__all__ = ["BINARY", "charset_of", "codec_table", "decode", "decoder_of", "encoder_of"]
+__all__ = ["BINARY", "charset_of", "codec_table", "decode", "decode_member", "decoder_of", "encoder_of"]

@@ -38,6 +38,14 @@ def decode(data: bytes, charset: str | None) -> str | bytes:
         return data
 
 
+def decode_member(data: bytes, charset: str | None) -> str:
+    """A member of an ENUM or SET; bytes that are invalid in its character set become surrogates."""
+    text = decode(data, charset)
+    if isinstance(text, str):
+        return text
+    return text.decode("utf-8" if charset in (None, BINARY) else "ascii", "surrogateescape")
+
+
 @cache
 def decoder_of(charset: str | None) -> Decoder | None:
     """A decoder for a character set, which may raise UnicodeDecodeError; None for byte strings.
