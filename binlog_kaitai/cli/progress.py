@@ -18,7 +18,7 @@ from binlog_kaitai.render.terminal import printable
 from binlog_kaitai.sources.source import Source
 
 #: Minimum size in bytes; shorter logs are read before a bar would be noticed.
-_WORTHWHILE = 64 << 20
+_WORTHWHILE = 4 << 20
 
 Advance = Callable[[Source, int], object]
 

@@ -14,12 +14,13 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.render.sql.script import Script
 from binlog_kaitai.render.stack import Stack
-from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import case
 from tests.extent import rounds, sample
@@ -195,8 +196,22 @@ def test_changes_by_their_values() -> None:
     assert [line[:28] for line in statements(found) if line.startswith("INSERT")] == [
         "INSERT INTO `t`.`s` (`id`, `"
     ]
+    assert lines_of("INSERT", where="ID = 1") == some
     with pytest.raises(UsageError, match="no table in the log has a column named nowhere"):
         sql(MIXED, where="nowhere = 1")
+
+
+def test_columns_that_differ_in_case_only() -> None:
+    layout, [[head, *others]] = events_of(case("mysql-5.6", "types_v1_rows").logs[0])
+    is_map = [
+        b"nokey" in raw and raw[header_offset("type_code")] == EventType.table_map_event for raw in others
+    ]
+    inserts = others[is_map.index(True) : is_map.index(True) + 2]
+    log, ddl = LogMaker(layout), "CREATE TABLE t.nokey (`no` INT, Name VARCHAR(20), naMe BLOB);"
+    log.add_all([head, statement(b"BEGIN", layout), *inserts, statement(None, layout)])
+    assert "VALUES (2, 0x62, NULL)" in sql(bytes(log.data), ddl=ddl, where="NO = 2 AND Name = 'b'")
+    with pytest.raises(UsageError, match=r"^name is ambiguous: t.nokey has columns Name and naMe$"):
+        sql(bytes(log.data), ddl=ddl, where="name = 'b'")
 
 
 def test_updates_by_the_column_that_they_change() -> None:

@@ -16,7 +16,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.reader.rows import Change, Row
 from binlog_kaitai.render.sql.changes import FoundSide, Group, Side, found_groups, read_groups
 from binlog_kaitai.render.sql.where import Known, Where, parse_where
-from binlog_kaitai.values.schema import NameSource
+from binlog_kaitai.values.schema import Column, NameSource
 
 #: Maximum number of tables with unknown columns that are named in an error.
 _MOST_NAMES = 5
@@ -80,8 +80,8 @@ class RowChoice:
 
     def of_group(self, table: Table, group: Group) -> Group:
         """The selected ones of a group of changes."""
-        wanted, columns = self._wanted, {column.name: column for column in table.schema.columns}
-        self._seen |= wanted.columns & columns.keys()
+        wanted, columns = self._wanted, _named(table, self._wanted.columns)
+        self._seen |= columns.keys()
         if table.schema.names_from is NameSource.NONE:
             self._nameless.add(table.schema.full_name)
         if wanted.operations and group.change not in wanted.operations:
@@ -137,7 +137,7 @@ class RowChoice:
             )
         raise UsageError(reason)
 
-    def _holds(self, where: Where, side: Side, columns: dict[str, Any]) -> Any:
+    def _holds(self, where: Where, side: Side, columns: dict[str, Column]) -> Any:
         def values(name: str) -> Known:
             column = columns[name]
             is_moment = pa.types.is_timestamp(arrow_type(column))
@@ -146,3 +146,25 @@ class RowChoice:
 
         found = where.holds(values)
         return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+
+
+def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:
+    """The columns with the given names, without regard to case unless a name is exactly right.
+
+    Raises
+    ------
+    UsageError
+        A name fits several columns.
+    """
+    exact = {column.name: column for column in table.schema.columns}
+    columns = {}
+    for name in names:
+        same = [column for column in table.schema.columns if column.name.casefold() == name.casefold()]
+        if name in exact:
+            columns[name] = exact[name]
+        elif len(same) > 1:
+            either = " and ".join(column.name for column in same)
+            raise UsageError(f"{name} is ambiguous: {table.schema.full_name} has columns {either}")
+        elif same:
+            columns[name] = same[0]
+    return columns
