@@ -322,7 +322,9 @@ def _plain(error: Exception) -> BinlogError:
 
 
 def _moment(text: str | None) -> datetime | str | None:
+    from binlog_kaitai.core.filters import moment_of
+
     try:
-        return None if text is None else datetime.fromisoformat(text)
-    except ValueError:
+        return None if text is None else moment_of(text)
+    except UsageError:
         return text

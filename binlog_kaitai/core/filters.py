@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from numbers import Integral
 from typing import Any, Literal, TypedDict, get_args
 
@@ -25,6 +25,10 @@ _MOST_SHOWN = 80
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 _SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
+#: A time of day with a zone, possibly after a blank, which Python does not accept.
+_ZONED = re.compile(
+    r"(.*:[0-9]{2}(?:[.,][0-9]+)?) ?(UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)", re.ASCII | re.IGNORECASE
+)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
@@ -253,18 +257,44 @@ def _spellings(full: str) -> Iterable[str]:
     return full, full.removesuffix("_EVENT"), full.removesuffix("_LOG_EVENT")
 
 
-def _timestamp(value: Any) -> int | None:
-    """Parse a time into seconds since 1970; a time without a zone is local, as in mysqlbinlog."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        text = value
-        try:
-            value = datetime.fromisoformat(text if text.isascii() else "")
-        except ValueError:
-            reason = f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, with a zone unless local"
-            raise UsageError(reason) from None
+def _timestamp(value: datetime | str | None) -> int | None:
+    return None if value is None else int(moment_of(value).timestamp())
+
+
+def moment_of(time: datetime | str) -> datetime:
+    """A time with its zone (in text ``Z``, ``UTC``, ``+02:00``), which is the local one if there is none.
+
+    Raises
+    ------
+    UsageError
+        The text is not a time, or too far away.
+    """
+    found = _parsed(time) if isinstance(time, str) else time
     try:
-        return int(value.timestamp())
+        return found if found.tzinfo is not None else datetime.fromtimestamp(_local_timestamp(found), UTC)
     except (ValueError, OverflowError, OSError):
-        raise UsageError(f"{value} is out of range for this system") from None
+        raise UsageError(f"{found} is out of range for this system") from None
+
+
+def _parsed(text: str) -> datetime:
+    zoned = _ZONED.fullmatch(text)
+    plain = text if zoned is None else zoned[1] + ("Z" if zoned[2].upper() == "UTC" else zoned[2])
+    try:
+        return datetime.fromisoformat(plain if plain.isascii() else "")
+    except ValueError:
+        reason = f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, with a zone unless local"
+        raise UsageError(reason) from None
+
+
+def _local_timestamp(local: datetime) -> float:
+    """A local time as mysqlbinlog reads it (`my_system_gmt_sec`) when the clock is set back or forward.
+
+    Of a time that occurs twice, it takes the second; of one in a skipped hour, the end of that hour.
+    """
+    second = local.replace(fold=1).timestamp()
+    if datetime.fromtimestamp(second) == local.replace(fold=0):
+        return second
+    moved = local.replace(fold=0).timestamp()
+    if datetime.fromtimestamp(moved) - local.replace(fold=0) != timedelta(hours=1):
+        return moved
+    return moved - timedelta(minutes=local.minute, seconds=local.second).total_seconds()

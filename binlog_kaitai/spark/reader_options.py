@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
 from binlog_kaitai.columns.views.masks import NO_MASKS, Masks, Method
-from binlog_kaitai.core.filters import ZERO_DATES, Filters, parse_size, whole_number
+from binlog_kaitai.core.filters import ZERO_DATES, Filters, moment_of, parse_size, whole_number
 from binlog_kaitai.core.table_set import is_pattern
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
@@ -43,17 +42,13 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _datetime(text: str) -> datetime:
-    """A time that is the same for all tasks: one without a zone is the driver's local time."""
-    return datetime.fromisoformat(text).astimezone()
-
-
-#: Each filter's name in Spark, its name in Python, and the parser of its text.
+#: Each filter's name in Spark, its name in Python, and the parser of its text. A time without a zone is the
+#: driver's local time, the same for all tasks.
 FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "startPosition": ("start_position", whole_number),
     "stopPosition": ("stop_position", whole_number),
-    "startDatetime": ("start_datetime", _datetime),
-    "stopDatetime": ("stop_datetime", _datetime),
+    "startDatetime": ("start_datetime", moment_of),
+    "stopDatetime": ("stop_datetime", moment_of),
     "includeGtids": ("include_gtids", str),
     "excludeGtids": ("exclude_gtids", str),
     "database": ("database", _names),
@@ -289,7 +284,7 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
 def _value(name: str, text: str, parse: Callable[[str], Any] | None = None) -> Any:
     try:
         return (parse or FILTERS[name][1])(text)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, UsageError) as error:
         raise UsageError(f"option {name}: {error}") from error
 
 

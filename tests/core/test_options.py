@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -38,6 +41,56 @@ def test_a_time_with_a_zone_is_that_moment_and_one_without_is_local() -> None:
     )
     local = datetime(2026, 11, 20, 10)
     assert Filters.of(stop_datetime="2026-11-20 10:00:00").stop_timestamp == int(local.timestamp())
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("2026-11-20 10:00 UTC", 0),
+        ("2026-11-20 10:00:00 utc", 0),
+        ("2026-11-20 10:00Z", 0),
+        ("2026-11-20 10:00:00.75 Z", 0),
+        ("2026-11-20T10:00+02:00", 2),
+        ("2026-11-20 10:00 +02:00", 2),
+        ("2026-11-20 10:00:00 -0530", -5.5),
+        ("2026-11-20 10:00 +02", 2),
+    ],
+)
+def test_zones_are_accepted_as_people_write_them(text: str, hours: float) -> None:
+    zone = timezone(timedelta(hours=hours))
+    expected = int(datetime(2026, 11, 20, 10, tzinfo=zone).timestamp())
+    assert Filters.of(start_datetime=text).start_timestamp == expected
+
+
+@pytest.mark.parametrize(
+    ("zone", "local", "utc"),
+    [
+        # Skipped hours, and times that occur twice; all values are those of mysqlbinlog 9.7.
+        ("Europe/Berlin", "2026-03-29 01:50", "2026-03-29 00:50"),
+        ("Europe/Berlin", "2026-03-29 02:10", "2026-03-29 01:00"),
+        ("Europe/Berlin", "2026-03-29 02:50", "2026-03-29 01:00"),
+        ("Europe/Berlin", "2026-03-29 03:10", "2026-03-29 01:10"),
+        ("Europe/Berlin", "2026-10-25 01:50", "2026-10-24 23:50"),
+        ("Europe/Berlin", "2026-10-25 02:10", "2026-10-25 01:10"),
+        ("Europe/Berlin", "2026-10-25 02:50", "2026-10-25 01:50"),
+        ("Europe/Berlin", "2026-10-25 03:10", "2026-10-25 02:10"),
+        ("America/New_York", "2026-03-08 02:30", "2026-03-08 07:00"),
+        ("America/New_York", "2026-11-01 01:30", "2026-11-01 06:30"),
+        ("America/Havana", "2026-03-08 00:30", "2026-03-08 05:00"),
+        # Half an hour
+        ("Australia/Lord_Howe", "2026-10-04 02:15", "2026-10-03 15:45"),
+        ("Australia/Lord_Howe", "2026-04-05 01:45", "2026-04-04 15:15"),
+    ],
+)
+def test_local_times_when_the_clock_is_set_are_those_of_mysqlbinlog(zone: str, local: str, utc: str) -> None:
+    code = (
+        "from binlog_kaitai.core.filters import Filters; "
+        f"print(Filters.of(start_datetime={local!r}).start_timestamp)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "TZ": zone}, capture_output=True, check=True
+    )
+    assert datetime.fromtimestamp(int(done.stdout), UTC) == datetime.fromisoformat(f"{utc}Z")
 
 
 def test_gtids_of_a_set_are_taken_or_left() -> None:
@@ -77,6 +130,8 @@ def test_names_of_schemas_and_tables() -> None:
         {"include_gtids": "0-\uff11-5"},  # a 1 of full width
         {"include_gtids": f"{UUID}:\u212a:1"},  # the sign of Kelvin, which is k without its case
         {"start_datetime": "\u0662026-11-20"},
+        {"start_datetime": "2026-11-20 UTC"},  # a zone without a time of day
+        {"start_datetime": "2026-11-20 10:00 CET"},
         {"start_datetime": "0001-01-01 00:00:00"},
         {"start_position": 1 << 63},
         {"start_position": "4"},
