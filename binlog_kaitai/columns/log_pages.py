@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from binlog_kaitai.columns.blocks.block import Block
@@ -98,18 +99,21 @@ class LogPages(Generic[_Page]):
         )
         state = None
         try:
-            for block in reader:
+            for block in self._blocks(source, reader):
                 state = state or self._begin(block)
-                for part in expand(block):
-                    with part.held():
-                        yield from self._page(part, state, selection)
-                    if selection.is_over:
-                        return
+                with block.held():
+                    yield from self._page(block, state, selection)
+                if selection.is_over:
+                    return
                 self._progress(source, reader.position)
         except BinlogError as error:
             raise error.at(file=source.name, position=reader.position) from error.__cause__
         if (end := reader.end()) is not None:
             self.ends.append(end)
+
+    def _blocks(self, source: Source, reader: Iterable[Block]) -> Iterator[Block]:
+        """The blocks of a log, with payloads expanded."""
+        return chain.from_iterable(map(expand, reader))
 
     def _begin(self, block: Block) -> Any:
         """The state carried from one block of a log to the next, given the first."""

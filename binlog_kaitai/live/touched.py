@@ -78,9 +78,8 @@ def touched_since(sources: list[Source], position: int, tables: Mapping[Key, Tab
     found, wanted = Touched(), {_lower(key): one for key, one in tables.items()}
     try:
         for source in sources:
-            for page in RowsPages(
-                source, Filters(start_position=position), every_block=True, follows_xa=False
-            ):
+            filters = Filters(start_position=position)
+            for page in RowsPages(source, filters, every_block=True, follows_xa=False, has_rolled_back=True):
                 _take_statements(page, position, found, tables)
                 _take_rows(page, found, wanted)
                 if found.reason:

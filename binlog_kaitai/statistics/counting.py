@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.columns.rows.left_out import LeftOut
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.threads import in_order, thread_count
 from binlog_kaitai.columns.transactions.batches import (
@@ -77,8 +78,8 @@ def stats(
         There is nothing to read, or an argument is invalid. Damage ends counting and is reported in
         `Stats.error`.
     """
-    chosen, found = Filters.of(**filters), Stats(resolve(source, keys))
-    counting = _Counting(found, chosen, progress)
+    chosen, found, left_out = Filters.of(**filters), Stats(resolve(source, keys)), LeftOut()
+    counting = _Counting(found, chosen, progress, left_out)
     transactions = TransactionCounts(top)
     # The work divided is short, and each block in use takes memory: more threads would wait.
     count = min(thread_count(threads, found.sources), _MAX_THREADS)
@@ -89,6 +90,7 @@ def stats(
             counting.events.timeline.add(one.commits, {TRANSACTIONS: np.ones(len(one.commits))})
     except BinlogError as error:
         found.error = error
+    left_out.warn()
     fill(found, counting.events, transactions, counting.gtids)
     return found
 
@@ -105,6 +107,7 @@ def _figures(
         "verify_checksums": verify_checksums,
         "block_size": _BLOCK_SIZE,
         "watcher": counting,
+        "shares_blocks": True,  # blocks are held back until their transactions have ended
     }
     if filters or any(source.repeated for source in sources):
         rows = finished_transactions(sources, filters, **given)
@@ -113,7 +116,7 @@ def _figures(
                 counting.gtids.add(gtid)
             yield Figures.of_view(batch)
         return
-    found = finished_transactions(sources, filters, makes_rows=False, shares_blocks=threads > 1, **given)
+    found = finished_transactions(sources, filters, makes_rows=False, **given)
     yield from in_order(found, _figures_of, threads, _size)
 
 
@@ -140,8 +143,15 @@ def _size(one: tuple[Source, Finished]) -> int:
 class _Counting(Watcher):
     """Counts events as the transactions are read."""
 
-    def __init__(self, stats: Stats, filters: Filters, progress: Callable[[Source, int], object]) -> None:
-        self.events = EventCounts()
+    def __init__(
+        self,
+        stats: Stats,
+        filters: Filters,
+        progress: Callable[[Source, int], object],
+        left_out: LeftOut,
+    ) -> None:
+        self.left_out = left_out
+        self.events = EventCounts(left_out)
         self.gtids = GtidSet()
         self._stats, self._filters, self._progress = stats, filters, progress
 

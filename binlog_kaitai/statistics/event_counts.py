@@ -11,6 +11,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.rows.commit_times import CommitTimes, each_time
 from binlog_kaitai.columns.rows.groups import distinct_values
+from binlog_kaitai.columns.rows.left_out import LeftOut
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.event_gtids import Markers
@@ -50,6 +51,11 @@ _OPERATION_OF = _operation_of()
 class EventCounts:
     """Counts events page by page.
 
+    Parameters
+    ----------
+    left_out
+        Leaves out rows that were rolled back.
+
     Attributes
     ----------
     types : int64 array of shape (256, 2)
@@ -71,7 +77,8 @@ class EventCounts:
         Rows events whose rows cannot be counted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: LeftOut) -> None:
+        self._left_out = left_out
         self.types = np.zeros((256, 2), dtype=np.int64)
         self.tables: dict[tuple[str, str, int], list[int]] = {}
         self.statements: Counter[str] = Counter()
@@ -140,7 +147,7 @@ class EventCounts:
     def _add_rows(self, page: Page, wanted: Any, time_of: Any, time_count: int) -> dict[int, Any]:
         """Count the rows of tables; returns the rows of each operation by time, as timeline columns."""
         images = page.images
-        chosen = np.flatnonzero(wanted[images.rows])
+        chosen = self._left_out.without(images, np.flatnonzero(wanted[images.rows]))
         rows, counts = images.rows[chosen], page.row_counts[chosen]
         self.uncounted += int((counts == UNKNOWN).sum())
         counts = np.maximum(counts, 0)

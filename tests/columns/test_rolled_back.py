@@ -1,8 +1,12 @@
-"""Rows of XA transactions that the same logs roll back later are reported at the end."""
+"""Rows that were rolled back are in no output of changes."""
 
 from __future__ import annotations
 
+import io
+import json
 import warnings
+from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,81 +14,173 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.splits.split import files_before, plan, read_split
+from binlog_kaitai.columns.transactions import rolled_back
+from binlog_kaitai.columns.views.changes import json_batches
 from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.core.filters import Filters
-from tests.columns.log_maker import LogMaker, events_of
+from binlog_kaitai.core.grammar import EventType, Format, header_offset
+from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.corpus_files import case
 
-LOGS = {server: case(server, "xa").logs[0] for server in ("mysql-9.7", "mariadb-10.5", "mariadb-11.8")}
-NAME = "X'00ff27',X'622771',1"
+#: A statement, None for an XID event, or the id of an inserted row.
+Item = bytes | int | None
+
+BEGIN, COMMIT, ROLLBACK, XID = b"BEGIN", b"COMMIT", b"ROLLBACK", None
+TEMPORARY = b"CREATE TEMPORARY TABLE x (a INT)"
+
+#: What is logged, and the ids of the rows that remain.
+CASES: dict[str, tuple[list[Item], list[int]]] = {
+    "committed": ([BEGIN, 1, XID, BEGIN, 5, COMMIT], [1, 5]),
+    "rolled back": ([BEGIN, 1, TEMPORARY, 5, ROLLBACK, BEGIN, 6, XID], [6]),
+    "between two others": ([BEGIN, 1, XID, BEGIN, 5, ROLLBACK, BEGIN, 6, XID], [1, 6]),
+    "without an end": ([BEGIN, 1, XID, BEGIN, 5], [1, 5]),
+    "to a savepoint": ([BEGIN, 1, b"SAVEPOINT `a`", 5, b"ROLLBACK TO `a`", 6, XID], [1, 6]),
+    "to a savepoint, then as a whole": ([BEGIN, 1, b"SAVEPOINT `a`", 5, b"ROLLBACK TO `a`", 6, ROLLBACK], []),
+    "to a savepoint twice": (
+        [BEGIN, b"SAVEPOINT `a`", 1, b"ROLLBACK TO `a`", 5, b"ROLLBACK TO `a`", 6, XID],
+        [6],
+    ),
+    "to the outer savepoint": (
+        [BEGIN, 1, b"SAVEPOINT `a`", 5, b"SAVEPOINT `b`", 6, b"ROLLBACK TO `a`", XID],
+        [1],
+    ),
+    "to the inner savepoint": (
+        [BEGIN, 1, b"SAVEPOINT `a`", 5, b"SAVEPOINT `b`", 6, b"ROLLBACK TO `b`", XID],
+        [1, 5],
+    ),
+    "to the later savepoint of a name": (
+        [BEGIN, 1, b"SAVEPOINT `a`", 5, b"SAVEPOINT `A`", 6, b"ROLLBACK TO `a`", XID],
+        [1, 5],
+    ),
+    "to a savepoint of an odd name": (
+        [BEGIN, 1, b"SAVEPOINT `a``b c`", 5, b"ROLLBACK TO `a``b c`", XID],
+        [1],
+    ),
+    "as users write it": (
+        [BEGIN, 1, b"savepoint a", 5, b"/* no */ rollback work to savepoint a", 6, b"commit"],
+        [1, 6],
+    ),
+    "to a savepoint of another transaction": (
+        [BEGIN, b"SAVEPOINT `a`", 1, XID, BEGIN, 5, b"ROLLBACK TO `a`", 6, XID],
+        [1, 6],
+    ),
+    "a word that begins alike": ([BEGIN, 1, b"REPLACE INTO t.m VALUES (1)", XID], [1]),
+}
 
 
-def said(read: Any) -> list[str]:
-    """The warnings of one reading."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        read()
-    return [str(one.message) for one in caught if issubclass(one.category, bk.RolledBackWarning)]
-
-
-def rolled_back(log: Path) -> tuple[int, int, str | None]:
-    """Where the rows, and the statement, of the transaction that is rolled back are; and its GTID."""
-    events = list(bk.open(log))
-    end = next(event for event in events if b"XA ROLLBACK" in event.raw)
-    prepare = [one for one in events if one.type == "XA_PREPARE_LOG_EVENT" and one.position < end.position][
-        -1
+@cache
+def _parts() -> tuple[Format, bytes, dict[int, list[bytes]]]:
+    """The format, its description event, and the table map and rows event by the id of the inserted row."""
+    path = case("mysql-5.6", "types_v1_rows").logs[0]
+    layout, [[head, *events]] = events_of(path)
+    is_map = [raw[header_offset("type_code")] == EventType.table_map_event for raw in events]
+    pairs = [
+        events[place : place + 2]
+        for place, one in enumerate(is_map)
+        if one and b"\x04ints\0" in events[place]
     ]
-    rows = [one for one in events if "WRITE_ROWS" in one.type and one.position < prepare.position][-1]
-    return rows.position, end.position, rows.gtid
+    return layout, head, dict(zip((1, 2, 5, 6), pairs, strict=False))
 
 
-@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
-def test_every_way_to_read_rows_names_them(log: Path) -> None:
-    at, end, gtid = rolled_back(log)
-    expected = [
-        f"{log}, position {at}: rows of XA transaction {NAME}, which is rolled back at "
-        f"{log}, position {end}; GTID {gtid}"
+def log_of(items: list[Item]) -> bytes:
+    layout, head, rows = _parts()
+    log = LogMaker(layout)
+    log.add(head)
+    for item in items:
+        log.add_all(rows[item] if isinstance(item, int) else [statement(item, layout)])
+    return bytes(log.data)
+
+
+def ids(objects: Any) -> list[int]:
+    return [json.loads(one)["c1"] for one in objects]
+
+
+def ids_of(source: Any, **options: Any) -> list[int]:
+    """The ids of the rows that the changes view has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bk.RolledBackWarning)
+        batches = list(json_batches(RowsPages(source, Filters(), **options)))
+    return [one for batch in batches for one in ids(batch.column("after").to_pylist())]
+
+
+@pytest.fixture(params=CASES)
+def log_and_rest(request: Any) -> tuple[bytes, list[int]]:
+    items, rest = CASES[request.param]
+    return log_of(items), rest
+
+
+@pytest.mark.parametrize("block_size", [256, 1 << 10, 4 << 20])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_that_remain(log_and_rest: tuple[bytes, list[int]], block_size: int, threads: int) -> None:
+    log, rest = log_and_rest
+    assert ids_of(log, block_size=block_size, threads=threads) == rest
+
+
+def test_splits_have_the_same_rows_as_the_log(log_and_rest: tuple[bytes, list[int]], tmp_path: Path) -> None:
+    log, rest = log_and_rest
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(log)
+    splits = plan(path, 100)
+    assert len(splits) > 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bk.RolledBackWarning)
+        batches = [one for split in splits for one in read_split(split, earlier=files_before(splits, split))]
+    assert [one for batch in batches for one in ids(batch.column("after").to_pylist())] == rest
+
+
+def test_transactions_too_large_to_hold_back_are_looked_up(
+    log_and_rest: tuple[bytes, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rolled_back, "MOST_HELD", 0)
+    log, rest = log_and_rest
+    assert ids_of(log, block_size=256) == rest
+
+
+def test_a_stream_cannot_be_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rolled_back, "MOST_HELD", 0)
+    log = log_of([BEGIN, 1, 5, 6, 1, ROLLBACK, BEGIN, 6, XID])
+    pages = RowsPages(io.BytesIO(log), Filters(), block_size=256)
+    with pytest.warns(bk.RolledBackWarning, match=r"position \d+: rolls back rows that were read before"):
+        batches = list(json_batches(pages))
+    assert [one for batch in batches for one in ids(batch.column("after").to_pylist())][:1] == [1]
+
+
+def test_every_output_leaves_them_out() -> None:
+    log = log_of([BEGIN, 1, XID, BEGIN, 5, ROLLBACK, BEGIN, 6, XID])
+    warning = r"position 406: rows of t\.ints were rolled back and are left out$"
+    with pytest.warns(bk.RolledBackWarning, match=warning):
+        assert [row.after and row.after["c1"] for row in bk.read_rows(log)] == [1, 6]
+    with pytest.warns(bk.RolledBackWarning, match=warning):
+        assert bk.read_changes(log, table="t.ints").read_all()["c1"].to_pylist() == [1, 6]
+    with pytest.warns(bk.RolledBackWarning, match=warning):
+        lines = b"".join(map(bytes, write_rows(log))).splitlines()
+    assert [json.loads(line)["after"]["c1"] for line in lines] == [1, 6]
+    with pytest.warns(bk.RolledBackWarning, match=warning):
+        stats = bk.stats(log)
+    tables = stats.parts["tables"].objects()
+    assert [(one["table"], one["operation"], one["rows"], one["transactions"]) for one in tables] == [
+        ("ints", "insert", 2, 2)
     ]
-    assert said(lambda: list(write_rows(log))) == expected
-    assert said(lambda: bk.read_changes(log).read_all()) == expected
-    assert said(lambda: bk.read_changes(log, table="t.a").read_all()) == expected
-    for size in (100, 300, 1000):
-        assert said(lambda size=size: list(RowsPages(log, Filters(), block_size=size))) == expected
 
 
-@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
-def test_rows_that_are_not_read_are_not_named(log: Path) -> None:
-    at, end, gtid = rolled_back(log)
-    for filters in ({"exclude_gtids": gtid}, {"stop_position": at}, {"stop_position": end}):
-        assert said(lambda filters=filters: list(write_rows(log, Filters.of(**filters)))) == []
-    assert len(said(lambda: list(write_rows(log, Filters.of(include_gtids=gtid))))) == 1
+@pytest.mark.parametrize("undo", [False, True])
+def test_scripts_leave_them_out(undo: bool) -> None:
+    log = log_of([BEGIN, 1, b"SAVEPOINT `a`", 5, b"ROLLBACK TO `a`", XID, BEGIN, 6, ROLLBACK])
+    with pytest.warns(bk.RolledBackWarning, match="the first of 2 such events"):
+        script = b"".join(map(bytes, bk.sql_script(log, undo=undo, allow_unnamed=True))).decode()
+    verbs = Counter(line.split()[0] for line in script.splitlines() if line.startswith(("INSERT", "DELETE")))
+    assert verbs == {"DELETE" if undo else "INSERT": 1}
 
 
-def test_the_statement_may_be_in_a_later_log(tmp_path: Path) -> None:
-    layout, (head, *transactions) = events_of(LOGS["mysql-9.7"])
-    number = next(at for at, one in enumerate(transactions) if any(b"XA ROLLBACK" in raw for raw in one))
-    paths = []
-    for name, some in (("1", transactions[:number]), ("2", transactions[number:])):
-        maker = LogMaker(layout)
-        for group in (head, *some):
-            maker.add_all(group)
-        paths.append(maker.write(tmp_path / f"binlog.00000{name}"))
-    assert said(lambda: list(write_rows(paths[0]))) == []
-    found = said(lambda: list(write_rows(paths)))
-    assert len(found) == 1
-    assert found[0].startswith(f"{paths[0]}, position ")
-    assert f"is rolled back at {paths[1]}, position " in found[0]
+def test_events_are_as_logged() -> None:
+    log = log_of([BEGIN, 1, ROLLBACK])
+    assert [row.after and row.after["c1"] for event in bk.open(log) for row in event.rows()] == [1]
 
 
-def test_many_are_counted(tmp_path: Path) -> None:
-    layout, (head, *transactions) = events_of(LOGS["mysql-9.7"])
-    number = next(at for at, one in enumerate(transactions) if any(b"XA ROLLBACK" in raw for raw in one))
-    maker = LogMaker(layout)
-    maker.add_all(head)
-    for _ in range(15):
-        for group in transactions[number - 1 : number + 1]:
-            maker.add_all(group)
-    log = maker.write(tmp_path / "binlog.000001")
-    found = said(lambda: list(write_rows(log)))
-    assert len(found) == 11
-    assert found[-1] == "rows of 5 more XA transactions that are rolled back later"
+def test_a_transaction_whose_end_is_damaged_is_read() -> None:
+    log = log_of([BEGIN, 1, 5, ROLLBACK])
+    found = bk.read_changes(log[: log.rindex(ROLLBACK)])
+    assert ids(found.read_next_batch()["after"].to_pylist()) == [1, 5]
+    with pytest.raises(bk.TruncatedError):
+        found.read_next_batch()

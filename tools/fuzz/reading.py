@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
+import numpy as np
+
 import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.transactions.rolled_back import RolledBack
 from binlog_kaitai.columns.verify.report import MAX_DAMAGES, Report
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.columns.views.event_lines import write_json
 from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.core.grammar import EventType, TableMapEvent
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
@@ -40,7 +48,7 @@ def read(run: Run) -> None:
     rows: list[bytes] = []
     events_error: BinlogError | None = None
     rows_error: BinlogError | None = None
-    tables = _Tables()
+    tables = _Tables(_rolled_back(run))
     run.sure_rows = None
     try:
         for event in bk.open(run.data):
@@ -84,9 +92,16 @@ def line_of(event: Event) -> bytes:
 
 
 class _Tables:
-    """The tables of a log, with column names from statements before their table maps."""
+    """The tables of a log, with column names from statements before their table maps.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    rolled_back
+        For each rows event of the log, whether it was rolled back.
+    """
+
+    def __init__(self, rolled_back: Iterator[bool]) -> None:
+        self._rolled_back = rolled_back
         self._definitions = Definitions()
         self._schemas: dict[int, tuple[TableMapEvent, Schema | BinlogError]] = {}
 
@@ -105,11 +120,22 @@ class _Tables:
             except BinlogError as error:
                 schema = error
             self._schemas[id(table_map)] = table_map, schema
+        if kind in ROWS_TYPES and next(self._rolled_back, False):
+            return []
         _, known = self._schemas.get(id(event.table_map), (None, None))
         if isinstance(known, BinlogError):
             raise event.locate(type(known)(known.reason, field=known.field))
         rows = list(rows_of(event, known))
         return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
+
+
+def _rolled_back(run: Run) -> Iterator[bool]:
+    """For each rows event, whether it was rolled back, as found in blocks of one event or a few."""
+    with suppress(BinlogError):
+        blocks = BlockReader.of_file(io.BytesIO(run.data), "<fuzz>", block_size=256)
+        for block in RolledBack().decided(chain.from_iterable(map(expand, blocks))):
+            marks = np.zeros(len(block), dtype=np.bool_) if block.rolled_back is None else block.rolled_back
+            yield from marks[np.isin(block.types, [*ROWS_TYPES])].tolist()
 
 
 def _is_known(event: Event) -> bool:

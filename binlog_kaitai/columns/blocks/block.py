@@ -73,6 +73,8 @@ class Block:
     holders : int64 array or None
         For blocks with expanded payloads (`payloads.expand`): the number of the event that contains each
         event, counted in the original block; -1 for events of the log itself.
+    rolled_back : bool array or None
+        Which events were rolled back, if any; see `columns.transactions.rolled_back`.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Block:
         self.pieces: Pieces | None = None
         self.is_before_gtid = False
         self.holders: Any = None
+        self.rolled_back: Any = None
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
         self._ranges: dict[int, tuple[Any, Any]] = {}
@@ -226,6 +229,7 @@ class Block:
         if "types" in vars(self):
             part.types = self.types[rows]  # a caller may have replaced them
         part.holders = None if self.holders is None else self.holders[rows]
+        part.rolled_back = None if self.rolled_back is None else self.rolled_back[rows]
         return part
 
     def moved_to(self, outer: Block, holders: Ints) -> Block:

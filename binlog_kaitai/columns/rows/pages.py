@@ -21,6 +21,7 @@ from binlog_kaitai.columns.log_pages import LogPages
 from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commit_times import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.left_out import LeftOut
 from binlog_kaitai.columns.rows.origins import Origins
 from binlog_kaitai.columns.rows.sequences import era_of
 from binlog_kaitai.columns.rows.tables import Table, Tables, located_error
@@ -33,7 +34,7 @@ from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
-from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.sources.source import Source, SourceLike
 
 
 @dataclass(eq=False)
@@ -145,6 +146,8 @@ class RowsPages(LogPages[RowsPage]):
         Also yield pages for blocks without selected rows events.
     follows_xa
         Finally warn about rows of XA transactions that the logs roll back later.
+    has_rolled_back
+        Also select rows events that were rolled back; otherwise, finally warn about those left out.
     origins
         Columns to compute with `Origins`.
     era
@@ -162,11 +165,14 @@ class RowsPages(LogPages[RowsPage]):
         definitions: Definitions | None = None,
         every_block: bool = False,
         follows_xa: bool = True,
+        has_rolled_back: bool = False,
         origins: Iterable[str] = (),
         era: int | None = None,
         **options: Any,
     ) -> None:
         super().__init__(source, filters, **options)
+        self._left_out = None if has_rolled_back else LeftOut()
+        self._options["shares_blocks"] |= not has_rolled_back
         self._ddl = ddl
         self._given = definitions
         self._every_block = every_block
@@ -181,6 +187,12 @@ class RowsPages(LogPages[RowsPage]):
         yield from super().__iter__()
         if self._prepared is not None:
             self._prepared.warn()
+        if self._left_out is not None:
+            self._left_out.warn()
+
+    def _blocks(self, source: Source, reader: Iterable[Block]) -> Iterator[Block]:
+        blocks = super()._blocks(source, reader)
+        return blocks if self._left_out is None else self._left_out.decided(source, blocks)
 
     def _begin(self, block: Block) -> _State:
         if self._prepared is not None:
@@ -209,6 +221,8 @@ class RowsPages(LogPages[RowsPage]):
         chosen = np.flatnonzero(wanted[images.rows])
         if selection.has_names:
             chosen = self._by_name(images, chosen)
+        if self._left_out is not None:
+            chosen = self._left_out.without(images, chosen)
         origins = state.origins.columns(block, pool)
         page = RowsPage(
             block, images, chosen, pool, gtids, times, first_numbers, wanted, limit, origins, self._era

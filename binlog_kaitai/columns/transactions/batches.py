@@ -7,6 +7,7 @@ transaction that spans blocks is kept as a single part, however long it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -243,11 +244,13 @@ class _Log:
                 ends_at_gtids=True,
                 **self._options,
             )
+            blocks: Iterator[Block] = chain.from_iterable(map(expand, reader))
+            if self._watcher.left_out is not None:
+                blocks = self._watcher.left_out.decided(self._source, blocks)
             try:
-                for block in reader:
-                    for part in expand(block):
-                        with part.held():
-                            yield from self._take(part)
+                for block in blocks:
+                    with block.held():
+                        yield from self._take(block)
             except BinlogError as error:
                 raise error.at(file=self._source.name, position=reader.position) from error.__cause__
             if (end := reader.end()) is not None:

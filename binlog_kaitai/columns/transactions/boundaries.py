@@ -82,6 +82,14 @@ _TEMPORARY = re.compile(
     rb"(?:%s)*(?:CREATE|DROP)\b(?:%s)*(?:OR\b(?:%s)*REPLACE\b(?:%s)*)?TEMPORARY\b" % ((_COMMENT,) * 4),
     re.IGNORECASE | re.DOTALL,
 )
+_BLANK = rb"(?:%s)+" % _COMMENT
+#: SAVEPOINT, and ROLLBACK TO one (group `back`); the name is in backquotes, or plain.
+SAVEPOINT: Final = re.compile(
+    rb"(?:%(comment)s)*(?:SAVEPOINT|(?P<back>ROLLBACK)(?:%(blank)sWORK)?%(blank)sTO(?:%(blank)sSAVEPOINT)?)"
+    rb"(?:%(blank)s(?P<plain>[^\s;`]+)|(?:%(comment)s)*`(?P<quoted>(?:[^`]|``)+)`)"
+    % {b"comment": _COMMENT, b"blank": _BLANK},
+    re.IGNORECASE | re.DOTALL,
+)
 _DDL_WORDS = frozenset(
     b"CREATE ALTER DROP RENAME TRUNCATE GRANT REVOKE ANALYZE OPTIMIZE REPAIR FLUSH INSTALL UNINSTALL".split()
 )
@@ -123,7 +131,7 @@ def meaning_of(query: bytes) -> Meaning:
     if first == b"COMMIT":
         return _COMMIT
     if first == b"ROLLBACK":
-        return _OTHER if second == b"TO" else _ROLLBACK
+        return _OTHER if SAVEPOINT.match(query) else _ROLLBACK
     return _DDL if first in _DDL_WORDS else _OTHER
 
 
@@ -306,6 +314,11 @@ class Boundaries:
     def __init__(self) -> None:
         self._state = np.zeros(STATE_SIZE, dtype=np.bool_)
 
+    @property
+    def has_gtid(self) -> bool:
+        """Whether a GTID is in force after the last block."""
+        return bool(self._state[HAS_GTID])
+
     def phases(self, found: Roles) -> NDArray[np.int8]:
         """The state machine's result for each event of the next block (`Phase`, int8)."""
         phases = np.empty(len(found.roles), dtype=np.int8)
@@ -326,7 +339,7 @@ class Boundaries:
 
     def count(self, block: Block) -> int:
         """Number of transactions of `divide` that begin in the next block; cheaper in logs with GTIDs."""
-        if self._state[HAS_GTID] and BETWEEN.isdisjoint(block.kinds):
+        if self.has_gtid and BETWEEN.isdisjoint(block.kinds):
             return sum(block.counts.get(kind, 0) for kind in GTID_TYPES)
         segments = self.divide(roles_of(block))
         return len(segments.starts) - int(segments.continues)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from binlog_kaitai.columns.rows.left_out import LeftOut
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source
 
 
 class Watcher:
-    """Observes, besides the transactions, all events that they consist of; the base class does nothing."""
+    """Observes, besides the transactions, all events that they consist of; the base class does nothing.
+
+    Attributes
+    ----------
+    left_out : LeftOut or None
+        Finds the events that were rolled back (`Block.rolled_back`) before they are seen.
+    """
+
+    left_out: LeftOut | None = None
 
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
         """Called before a log is read."""

@@ -98,7 +98,8 @@ def read_ddl(
 def pages_of_ddl(source: Any, filters: Filters, **options: Any) -> RowsPages:
     """The pages for `ddl_batches`."""
     nothing = _NoDefinitions()
-    return RowsPages(source, filters, every_block=True, follows_xa=False, definitions=nothing, **options)
+    options |= {"follows_xa": False, "has_rolled_back": True, "every_block": True}
+    return RowsPages(source, filters, definitions=nothing, **options)
 
 
 class _NoDefinitions(Definitions):
