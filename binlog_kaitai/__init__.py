@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.columns.views.logged_rows import LoggedRow, read_rows
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
-    from binlog_kaitai.following.events import EventFollower, follow
+    from binlog_kaitai.following.events import EventFollower, RowFollower, follow, follow_rows
     from binlog_kaitai.reader.ends import End, EndKind
     from binlog_kaitai.reader.log import Event, LogReader, open
     from binlog_kaitai.reader.rows import Change, Row
@@ -83,6 +83,7 @@ __all__ = [
     "Report",
     "RolledBackWarning",
     "Row",
+    "RowFollower",
     "Schema",
     "SourceError",
     "Stats",
@@ -90,6 +91,7 @@ __all__ = [
     "TruncatedError",
     "UsageError",
     "follow",
+    "follow_rows",
     "open",
     "read_changes",
     "read_ddl",
@@ -117,7 +119,7 @@ _MODULES = {
     "columns.views.ddl": ("read_ddl",),
     "columns.views.logged_rows": ("LoggedRow", "read_rows"),
     "columns.transactions.batches": ("read_transactions",),
-    "following.events": ("EventFollower", "follow"),
+    "following.events": ("EventFollower", "RowFollower", "follow", "follow_rows"),
     "render.sql.sql_script": ("sql_script",),
     "statistics.counting": ("stats",),
     "statistics.model": ("Stats",),

@@ -1,4 +1,4 @@
-"""Yields the events of logs that a server is writing, as they appear."""
+"""Yields the events, or the rows, of logs that a server is writing, as they appear."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, Unpack
 
-from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.ddl.series import OneSeries
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.feed import Feed, feed_of, first
+from binlog_kaitai.following.feed import Feed, Start, feed_of, first
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
 from binlog_kaitai.reader.log import Event, LogReader
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, with_later_logs
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.views.logged_rows import LoggedRow
 
 #: Roughly how many bytes of existing logs are read at a time.
 _STEP = 16 << 20
@@ -28,44 +30,40 @@ _STEP = 16 << 20
 PathLike = str | os.PathLike[str]
 
 
-class EventFollower(Iterator[Event]):
-    """The events of logs that a server is writing. Made by :func:`follow`.
+#: Events or rows.
+_Item = TypeVar("_Item")
+
+
+class _Pace(NamedTuple):
+    """When to look for more, and when to end; see :func:`follow`."""
+
+    interval: float
+    idle_timeout: float | None
+    stop: Callable[[], bool]
+
+
+class LogFollower(Iterator[_Item]):
+    """What the logs that a server is writing have: events, or rows.
 
     Attributes
     ----------
     checkpoint : dict
-        Where to resume: a JSON-serializable value for `follow(start=…)`. It advances by complete
-        transactions, once all events up to it have been consumed.
+        Where to resume: a JSON-serializable value for the parameter `start`. It advances by complete
+        transactions, once everything up to it has been consumed.
     """
 
-    def __init__(
-        self,
-        follower: Follower,
-        checkpoint: Checkpoint,
-        reader: LogReader,
-        ddl: str | None,
-        interval: float,
-        idle_timeout: float | None,
-        stop: Callable[[], bool],
-        keys: Keys | None,
-        feed: Feed,
-    ) -> None:
-        self._feed = feed
-        self.checkpoint = checkpoint.as_dict()
-        self._follower = follower
-        self._checkpoint = checkpoint
-        self._reader = reader
-        self._ddl = ddl
-        self._keys = keys
-        self._interval, self._idle_timeout, self._stop = interval, idle_timeout, stop
-        self._events = self._follow()
+    def __init__(self, feed: Feed, follower: Follower, pace: _Pace) -> None:
+        self._feed, self._follower, self._pace = feed, follower, pace
+        self._checkpoint = first(follower, feed.start)
+        self.checkpoint = self._checkpoint.as_dict()
+        self._items = self._follow()
 
-    def __next__(self) -> Event:
-        return next(self._events)
+    def __next__(self) -> _Item:
+        return next(self._items)
 
     def close(self) -> None:
-        """Close the current file; no more events are yielded."""
-        self._events.close()
+        """Close the current file; nothing more is yielded."""
+        self._items.close()
         self._feed.close()
 
     def __enter__(self) -> Self:
@@ -76,26 +74,47 @@ class EventFollower(Iterator[Event]):
 
     def __repr__(self) -> str:
         place = f"{self.checkpoint['position']} of {self.checkpoint['file']}"
-        return f"<EventFollower, whole transactions taken up to {place}>"
+        return f"<{type(self).__name__}, whole transactions taken up to {place}>"
 
-    def _follow(self) -> Generator[Event, None, None]:
-        follower, last = self._follower, time.monotonic()
-        while not self._stop():
+    def _follow(self) -> Generator[_Item, None, None]:
+        follower, pace, last = self._follower, self._pace, time.monotonic()
+        while not pace.stop():
             here = self._checkpoint
             until = self._feed.end(here.file, here.log_id)
             end = follower.advance(here, max_bytes=_STEP, until=until)
             for span in follower.spans(self._checkpoint, end):
-                yield from self._events_of(span)
+                yield from self._of_span(span)
             if end != self._checkpoint:
                 self._checkpoint, self.checkpoint = end, end.as_dict()
                 last = time.monotonic()
                 continue
-            left = None if self._idle_timeout is None else last + self._idle_timeout - time.monotonic()
+            left = None if pace.idle_timeout is None else last + pace.idle_timeout - time.monotonic()
             if left is not None and left <= 0:
                 return
-            time.sleep(self._interval if left is None else min(self._interval, left))
+            time.sleep(pace.interval if left is None else min(pace.interval, left))
 
-    def _events_of(self, span: Span) -> Iterator[Event]:
+    def _of_span(self, span: Span) -> Iterator[_Item]:
+        raise NotImplementedError
+
+
+class EventFollower(LogFollower[Event]):
+    """The events of logs that a server is writing. Made by :func:`follow`."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        follower: Follower,
+        pace: _Pace,
+        *,
+        ddl: str | None,
+        keys: Keys | None,
+        verify_checksums: bool,
+    ) -> None:
+        self._reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
+        self._ddl, self._keys = ddl, keys
+        super().__init__(feed, follower, pace)
+
+    def _of_span(self, span: Span) -> Iterator[Event]:
         self._reader.know(lambda: OneSeries(restore(span.definitions, self._ddl)))
         filters = Filters(
             include_gtids=GtidSet.parse(span.include) if span.include else None,
@@ -108,6 +127,41 @@ class EventFollower(Iterator[Event]):
             for event in events:
                 if not filters or filters.takes_gtid(event.gtid):
                     yield event
+
+
+class RowFollower(LogFollower["LoggedRow"]):
+    """The rows of logs that a server is writing. Made by :func:`follow_rows`."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        follower: Follower,
+        pace: _Pace,
+        *,
+        ddl: str | None,
+        keys: Keys | None,
+        verify_checksums: bool,
+        filters: Mapping[str, Any],
+    ) -> None:
+        self._ddl, self._keys, self._filters = ddl, keys, filters
+        self._verify_checksums = verify_checksums
+        super().__init__(feed, follower, pace)
+
+    def _of_span(self, span: Span) -> Iterator[LoggedRow]:
+        # Following events does not need these modules.
+        from binlog_kaitai.columns.rows.origins import ORIGINS
+        from binlog_kaitai.columns.rows.pages import RowsPages
+        from binlog_kaitai.columns.views.logged_rows import rows_of_pages
+        from binlog_kaitai.following.spans import source_of, with_gtids
+
+        pages = RowsPages(
+            source_of(replace(span, name=self._feed.name_of(span.path)), self._keys),
+            Filters.of(**with_gtids(self._filters, span)),
+            definitions=restore(span.definitions, self._ddl),
+            verify_checksums=self._verify_checksums,
+            origins=ORIGINS,
+        )
+        return rows_of_pages(pages)
 
 
 class _Logs(Follower):
@@ -176,13 +230,77 @@ def follow(
     DataLossWarning
         Without `fails_on_loss`: logs were removed before they were read.
     """
+    pace = _Pace(interval, idle_timeout, stop)
+    feed, follower = _opened(source, start, pace, ddl, keys, fails_on_loss)
+    return EventFollower(feed, follower, pace, ddl=ddl, keys=keys, verify_checksums=verify_checksums)
+
+
+def follow_rows(
+    source: PathLike | Iterable[PathLike],
+    *,
+    start: Literal["earliest", "latest"] | str | Mapping[str, Any] = "earliest",
+    interval: float = 1.0,
+    idle_timeout: float | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    ddl: str | None = None,
+    keys: Keys | None = None,
+    verify_checksums: bool = True,
+    fails_on_loss: bool = True,
+    **filters: Unpack[FilterOptions],
+) -> RowFollower:
+    """Read the changed rows of logs that a server is writing, and wait for more.
+
+    Rows are those of :func:`read_rows`, and are read as fast; everything else is as for :func:`follow`.
+
+    Parameters
+    ----------
+    source, start, interval, idle_timeout, stop, ddl, keys, fails_on_loss
+        As for :func:`follow`.
+    verify_checksums
+        Raise on an event whose CRC32 does not match.
+    filters
+        As for :meth:`Filters.of`, without positions and `stop_datetime`.
+
+    Raises
+    ------
+    SourceError, UsageError
+        Immediately, if there is nothing to read, or an argument is invalid.
+    BinlogError
+        While iterating, if a log is damaged, or was removed before it was read.
+
+    Warns
+    -----
+    DataLossWarning
+        Without `fails_on_loss`: logs were removed before they were read.
+    RolledBackWarning
+        Rows were left out because they were rolled back.
+    """
+    for name in ("start_position", "stop_position", "stop_datetime"):
+        if filters.get(name) is not None:
+            raise UsageError(f"{name} cannot be used with follow_rows; use start or stop")
+    Filters.of(**filters)
+    pace = _Pace(interval, idle_timeout, stop)
+    feed, follower = _opened(source, start, pace, ddl, keys, fails_on_loss)
+    return RowFollower(
+        feed, follower, pace, ddl=ddl, keys=keys, verify_checksums=verify_checksums, filters=filters
+    )
+
+
+def _opened(
+    source: PathLike | Iterable[PathLike],
+    start: Start,
+    pace: _Pace,
+    ddl: str | None,
+    keys: Keys | None,
+    fails_on_loss: bool,
+) -> tuple[Feed, Follower]:
     if not isinstance(start, Mapping) and start not in ("earliest", "latest"):
         raise UsageError(f"start must be earliest, latest or a position such as a checkpoint, not {start!r}")
-    if interval <= 0:
-        raise UsageError(f"interval must be a positive number of seconds, not {interval}")
+    if pace.interval <= 0:
+        raise UsageError(f"interval must be a positive number of seconds, not {pace.interval}")
     paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     names = [os.fspath(path) for path in paths]
-    feed = feed_of(names, start, is_bounded=idle_timeout == 0)
+    feed = feed_of(names, start, is_bounded=pace.idle_timeout == 0)
     follower = _Logs(
         feed.paths,
         fails_on_loss=fails_on_loss,
@@ -191,6 +309,4 @@ def follow(
         ddl=ddl,
         keys=keys,
     )
-    reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
-    begin = first(follower, feed.start)
-    return EventFollower(follower, begin, reader, ddl, interval, idle_timeout, stop, keys, feed)
+    return feed, follower

@@ -20,18 +20,24 @@ from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import reading
 from binlog_kaitai.following.log_headers import BLOCK_SIZE_OF_HEADERS
 from binlog_kaitai.following.walk import Span
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Part, Source, state_of
 
 
-def source_of(span: Span) -> Source:
+def source_of(span: Span, keys: Keys | None = None) -> Source:
     """The events of a span, as a source for any function that reads logs.
+
+    Parameters
+    ----------
+    keys
+        Where to look for the keys of encrypted logs, besides the process and its environment.
 
     Raises
     ------
     BinlogError
         The start of the log, or its format description, cannot be read.
     """
-    source = Source.of_path(span.path)
+    source = Source.of_path(span.path, keys)
     source = replace(source, name=span.name or source.name)
     if span.start <= len(MAGIC):
         return replace(source, part=Part(((0, span.end),)))
