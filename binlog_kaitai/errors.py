@@ -122,7 +122,7 @@ class FilterWarning(UserWarning):
 
 
 class RolledBackWarning(UserWarning):
-    """Rows have been read of an XA transaction that the same logs roll back later."""
+    """Rows were rolled back: they are left out, or have been read if the rollback comes too late."""
 
 
 class IncompleteScriptWarning(UserWarning):

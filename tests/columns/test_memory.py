@@ -126,7 +126,8 @@ def test_blocks_are_freed_without_the_garbage_collector(entry: str, monkeypatch:
         gc.enable()
     count, at_once = most
     assert count > 15
-    assert at_once <= 4
+    # One may be held back until its last transaction has ended.
+    assert at_once <= 5
 
 
 def _begin_small(reader: BlockReader, begin: Any, *arguments: Any, **named: Any) -> None:
