@@ -30,7 +30,10 @@ _ENVIRONMENT = {
     "port": "MYSQL_TCP_PORT",
     "socket": "MYSQL_UNIX_PORT",
 }
-_IN_URL = ("socket", "ssl-mode", "ssl-ca", "ssl-capath", "ssl-cert", "ssl-key", "connect-timeout")
+_IN_URL = (
+    "socket", "ssl-mode", "ssl-ca", "ssl-capath", "ssl-cert", "ssl-key", "server-public-key-path",
+    "get-server-public-key", "enable-cleartext-plugin", "connect-timeout",
+)  # fmt: skip
 _MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
 _INCLUDES = 8
 
@@ -45,6 +48,10 @@ class Address:
         ``mysql`` or ``mariadb``; the server's version determines which it really is.
     tls_mode : str
         As for `--ssl-mode` of MySQL's clients: DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY.
+    public_key_file : str or None
+        The server's RSA key, with which the password is encrypted where there is no TLS.
+    gets_public_key, allows_clear_text : bool
+        See `Connection`.
     """
 
     scheme: str
@@ -56,6 +63,9 @@ class Address:
     tls_mode: str
     tls_files: Mapping[str, str]
     connect_timeout: float
+    public_key_file: str | None
+    gets_public_key: bool
+    allows_clear_text: bool
 
     @classmethod
     def parse(
@@ -96,6 +106,9 @@ class Address:
             tls_mode=_tls_mode(options),
             tls_files={key: options[f"ssl-{key}"] for key in _TLS_FILES if options.get(f"ssl-{key}")},
             connect_timeout=_seconds(options.get("connect-timeout", "10")),
+            public_key_file=options.get("server-public-key-path") or None,
+            gets_public_key=_is_on(options, "get-server-public-key"),
+            allows_clear_text=_is_on(options, "enable-cleartext-plugin"),
         )
         found = []
         for host, port in hosts or [("", "")]:
@@ -118,14 +131,25 @@ class Address:
         return f"{self.scheme}://{user}{self.socket or f'{host}:{self.port}'}/"
 
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments for PyMySQL."""
+        """Keyword arguments for `Connection`.
+
+        Raises
+        ------
+        SourceError
+            A file cannot be read.
+        """
         found: dict[str, Any] = {
             "host": self.host,
             "port": self.port,
             "user": self.user,
             "password": self.password.encode("utf-8", "surrogateescape"),
             "connect_timeout": self.connect_timeout,
+            "gets_public_key": self.gets_public_key,
+            "allows_clear_text": self.allows_clear_text,
         }
+        if self.public_key_file is not None:
+            with reading(self.public_key_file):
+                found["server_public_key"] = Path(self.public_key_file).read_bytes()
         if self.socket:
             found["unix_socket"] = self.socket
         if self.tls_mode == "DISABLED":
@@ -215,6 +239,21 @@ def _tls_mode(options: Mapping[str, str]) -> str:
 
 def _is_off(options: Mapping[str, str], name: str) -> bool:
     return options.get(name, "").lower() in ("0", "off", "false")
+
+
+def _is_on(options: Mapping[str, str], name: str) -> bool:
+    """Whether a switch is on, which needs no value in an option file.
+
+    Raises
+    ------
+    UsageError
+        Its value is invalid.
+    """
+    if name not in options or _is_off(options, name):
+        return False
+    if options[name].lower() in ("", "1", "on", "true"):
+        return True
+    raise UsageError(f"{options[name]!r} is not a valid value of {name}; use 1 or 0")
 
 
 def _context(mode: str, files: Mapping[str, str]) -> ssl.SSLContext:

@@ -146,10 +146,10 @@ class Archive:
             self._names.append(name)
 
     def resume(self, name: str, position: int) -> None:
-        """Continue the newest log from a position at or before its end."""
-        if self.place is None or name != self.place.name:
-            here = self.place.name if self.place else "no log"
-            raise ServerError(f"the server sends the log {name}; the archive ends in {here}")
+        """Continue the newest log from a position at or before its end; ServerError if there is none."""
+        if self.place is None or name != self.place.name or position > self._end:
+            here = f"{self.place.name} at {self._end}" if self.place else "no log"
+            raise ServerError(f"the server sends {name} from {position} on; the archive ends in {here}")
         self._quiescent = QuiescentPoints()
         self.context = context_of(self.folder / name)
 

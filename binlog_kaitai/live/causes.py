@@ -23,6 +23,9 @@ _BUSY = (1040, 1053, 1078, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1205, 1226,
 _LOST = (2002, 2003, 2005, 2006, 2012, 2013, 2055)
 _PASSING = frozenset((*_BUSY, *_LOST))
 
+#: Servers send no longer messages (MYSQL_ERRMSG_SIZE), in characters.
+_LONGEST = 512
+
 #: Seconds between attempts: the first ones, and the maximum.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
@@ -98,7 +101,9 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
     what
         The request that failed, if it adds information.
     """
-    says = message if code in _LOST else f"the server says {code}: {message}"
+    says = message[:_LONGEST]
+    if code and code not in _LOST:  # 0 is what PyMySQL itself finds wrong
+        says = f"the server says {code}: {says}"
     if code in _PASSING:
         return ConnectionLostError(says)
     # A registration without the privilege is rejected with the message of a failed login.

@@ -123,7 +123,7 @@ def first_log(session: Session, read: GtidSet) -> str:
     if missing := read - _executed(session, read):
         reason = f"the server lacks the transactions {missing}, which were read from another one: it lags, "
         raise ServerError(f"{reason}or they were lost in the failover")
-    purged = GtidSet.parse(session.variable("global.gtid_purged") or "")
+    purged = session.gtids("global.gtid_purged")
     if lost := purged - read:
         raise ServerError(f"the server has purged the transactions {lost}, which were never read")
     return session.log_after(read)
@@ -228,10 +228,10 @@ def _has_logs(folder: str) -> bool:
 def _executed(session: Session, read: GtidSet) -> GtidSet:
     """The transactions that a server has, as far as they matter for those that were read."""
     if not session.server.is_mariadb:
-        return GtidSet.parse(session.variable("global.gtid_executed") or "")
-    state = GtidSet.parse(session.variable("global.gtid_binlog_state") or "").up_to_last()
+        return session.gtids("global.gtid_executed")
+    state = session.gtids("global.gtid_binlog_state").up_to_last()
     # What a server got from a backup is not in its logs, only in the position at which it began to replicate.
-    replicated = GtidSet.parse(session.variable("global.gtid_slave_pos") or "")
+    replicated = session.gtids("global.gtid_slave_pos")
     named = {one for one, _ in state.items()}
     for one, numbers in replicated.up_to_here([read]).items():
         if one not in named:

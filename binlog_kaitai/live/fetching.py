@@ -220,7 +220,7 @@ class Fetch:
                     return True
                 self._pass_tear(address, stream, position)
                 return False
-            except ServerError as error:
+            except (ServerError, DamagedError) as error:
                 log = stream.log_name
                 raise self._explained(error, address, log, stream.position) from error
 
@@ -242,13 +242,13 @@ class Fetch:
             # If no request can express the position, the log is fetched again from its start and compared.
             return place.name, place.again if session.can_start_far() else len(MAGIC)
 
-    def _explained(self, error: ServerError, address: Address, name: str, position: int) -> ServerError:
+    def _explained(self, error: BinlogError, address: Address, name: str, position: int) -> BinlogError:
         if isinstance(error, ConnectionLostError):
             return error
-        with suppress(BinlogError), self._session(address) as session:
-            error.reason += explain_gap(error.cause, session, self._archive)
-        error.at(file=f"{address.name}{name}", position=position or None)
-        return error
+        if isinstance(error, ServerError):
+            with suppress(BinlogError), self._session(address) as session:
+                error.reason += explain_gap(error.cause, session, self._archive)
+        return error.at(file=f"{address.name}{name}", position=position or None)
 
     # -- what comes
 
@@ -316,7 +316,7 @@ class Fetch:
         """Process the received events, up to the end of an event."""
         archive = self._archive
         source, place = cast(BinaryIO, stream), (archive.context, stream.position)
-        reader = BlockReader(source, *place, name=stream.log_name)
+        reader = BlockReader(source, *place, name=f"{self._address.name}{stream.log_name}")
         for block in reader:
             if stream.description:
                 archive.check_description(stream.description)

@@ -49,7 +49,7 @@ def explain_gap(cause: str, session: Session, archive: Archive) -> str:
     """
     if cause not in (PURGED, GTIDS_PURGED):
         return ""
-    purged = GtidSet.parse(session.variable("global.gtid_purged") or "")
+    purged = session.gtids("global.gtid_purged")
     oldest = session.dump("", 4).log_name
     found = f"; its oldest log is {oldest}"
     if archive.place is not None:

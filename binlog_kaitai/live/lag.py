@@ -90,8 +90,8 @@ class Lag:
 
     def _transactions(self, session: Session) -> float:
         if session.server.is_mariadb:
-            theirs = GtidSet.parse(session.variable("global.gtid_binlog_pos") or "")
+            theirs = session.gtids("global.gtid_binlog_pos")
             return float(len(theirs.up_to_here().without(self._gtids.up_to_here([theirs]))))
         if session.variable("global.gtid_mode") != "ON":
             return math.nan
-        return float(len(GtidSet.parse(session.variable("global.gtid_executed") or "").without(self._gtids)))
+        return float(len(session.gtids("global.gtid_executed").without(self._gtids)))

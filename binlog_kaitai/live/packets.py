@@ -55,6 +55,12 @@ _LOOKED_AT = (
 _SPECIAL = np.zeros(256, dtype=np.bool_)
 _SPECIAL[list(_LOOKED_AT)] = True
 
+#: Longest event, in bytes: no max_allowed_packet allows more, apart from headers.
+MAX_EVENT = (1 << 30) + (1 << 16)
+
+#: Maximum number of consecutive packets without an event of a log; a real server sends at most four.
+_MOST_MADE_UP = 16
+
 #: The first ROTATE precedes the format description; its fixed part has 8 bytes on all servers.
 _BEFORE_DESCRIPTION = tuple(8 if kind == EventType.rotate_event else 0 for kind in range(1, 5))
 
@@ -80,6 +86,8 @@ class EventStream(io.RawIOBase):
         The connection, after the dump command.
     timeout
         Seconds without a packet after which the connection is considered lost.
+    waits
+        The server sends heartbeats while there is nothing more, for any time.
     is_eager
         End a burst as soon as no more bytes are available, because a server waits for an acknowledgement.
 
@@ -100,11 +108,13 @@ class EventStream(io.RawIOBase):
         Whether the server waits for an acknowledgement of the bytes read.
     """
 
-    def __init__(self, socket: Any, timeout: float, *, is_eager: bool = False) -> None:
+    def __init__(self, socket: Any, timeout: float, *, waits: bool = False, is_eager: bool = False) -> None:
         self._wire = Wire(socket, timeout, is_eager=is_eager)
+        self._waits = waits
         self._prefix = 0  # unknown before the first packet
         self._left = 0  # remaining bytes of the current packet
-        self._is_continued = False
+        self._is_continued, self._in_next_packets = False, 0
+        self._made_up = 0  # packets since the last event of a log
         self._pending = b""
         self.state = State.IDLE
         self.log_name = self.next_name = ""
@@ -170,6 +180,7 @@ class EventStream(io.RawIOBase):
             count = self._give(view)
             if count:
                 self.position += count
+                self._made_up = 0
                 return count
         return 0
 
@@ -213,8 +224,7 @@ class EventStream(io.RawIOBase):
         """Bytes of an event that bypasses the kernel, directly into the caller's buffer."""
         if not self._left:
             self._wire.need(PACKET_HEADER)
-            length = self._wire.begin_packet()
-            self._left, self._is_continued = length, length == CONTINUED
+            self._begin_part(self._wire.begin_packet())
             return 0
         size = min(self._left, len(view))
         have = min(self._wire.end - self._wire.at, size)
@@ -247,14 +257,14 @@ class EventStream(io.RawIOBase):
             self._end_of_stream(self._wire.whole_packet())
             return
         if self._wire.buffer[self._wire.at + SEQUENCE_AT] != self._wire.sequence:
-            raise ConnectionLostError("a packet of the stream is missing", file=self.log_name)
+            raise ConnectionLostError("a packet of the stream is missing")
         if not self._prefix:
             # The first event has the timestamp 0, so this is not a continuation of it.
             self._prefix = (
                 _SEMI_SYNC if head[_PLAIN:].startswith(sizes.StreamPacket.SemiSyncHeader.MAGIC) else _PLAIN
             )
         if length < self._prefix + _HEADER:
-            raise FramingError("a packet of the stream cannot hold an event's header", file=self.log_name)
+            raise FramingError("a packet of the stream cannot hold an event's header")
         header = read_header(head[self._prefix :], _V4)
         if header.type_code in _LOOKED_AT and self._is_made_up(header):
             self._take_made_up(header, self._wire.whole_packet()[self._prefix :])
@@ -263,16 +273,25 @@ class EventStream(io.RawIOBase):
 
     def _begin_event(self, header: Header, length: int, head: bytes) -> None:
         """Start returning the event's bytes as they arrive."""
-        if length != CONTINUED and header.len_event != length - self._prefix:
-            reason = f"an event of {header.len_event} bytes comes in a packet of {length}"
-            raise FramingError(reason, file=self.log_name, position=self.position)
         if not self.log_name:
             raise FramingError("the stream does not begin with a ROTATE_EVENT")
+        if header.len_event > MAX_EVENT:
+            raise FramingError(f"an event of {header.len_event} bytes, which is more than a server can send")
+        self._in_next_packets = self._prefix + header.len_event
+        self._begin_part(length)
+        self._left -= self._prefix
         self._wire.begin_packet()
         self._wire.at += self._prefix
-        self._left, self._is_continued = length - self._prefix, length == CONTINUED
         if self._prefix == _SEMI_SYNC and head[self._prefix - 1] & _ACK:
             self.ack_wanted = True
+
+    def _begin_part(self, length: int) -> None:
+        """Start with a packet of an event, which has as much of the event as fits."""
+        needed = min(self._in_next_packets, CONTINUED)
+        if length != needed:
+            raise FramingError(f"a packet has {length} bytes, and the event in it needs {needed}")
+        self._in_next_packets -= length
+        self._left, self._is_continued = length, length == CONTINUED
 
     def sent_acknowledgement(self) -> None:
         """A packet was sent in between, from whose number the server continues."""
@@ -291,6 +310,11 @@ class EventStream(io.RawIOBase):
         return kind in _HEARTBEATS or bool(header.flags & _IS_ARTIFICIAL)
 
     def _take_made_up(self, header: Header, raw: bytes) -> None:
+        is_idle = self._waits and self.log_name and header.type_code in _HEARTBEATS
+        self._made_up += not is_idle
+        if self._made_up > _MOST_MADE_UP:
+            reason = f"the server has sent {self._made_up} events of its own in a row, and none of a log"
+            raise ServerError(reason)
         if header.type_code == EventType.format_description_event:
             self.description = raw
         elif header.type_code == EventType.rotate_event:
@@ -299,6 +323,9 @@ class EventStream(io.RawIOBase):
             layout = Format(_V4, _HEADER, is_checksummed, post_header_lengths=_BEFORE_DESCRIPTION)
             body: Any = parse_event(raw, header.type_code, layout).body.content
             self.next_name, self._next_position = checked_name(body.next_log), body.position
+            if self.log_name and (self.position <= len(MAGIC) or self.next_name == self.log_name):
+                reason = f"the server continues {self.log_name} at {self.position} with {self.next_name}"
+                raise ServerError(f"{reason}, which no server does")
             self.state = State.NEXT_LOG
 
     def _end_of_stream(self, payload: bytes) -> None:
@@ -324,6 +351,6 @@ def checked_name(name: str) -> str:
     stem, dot, number = name.rpartition(".")
     if not (stem and dot and number.isascii() and number.isdigit()) or stem.startswith("."):
         raise ServerError(f"the server names a log {name!r}, which is not the name of a binary log")
-    if any(one in name for one in "/\\\0\n\r"):
-        raise ServerError(f"the server names a log {name!r}, which is a path")
+    if any(one in name for one in "/\\") or not name.isprintable():
+        raise ServerError(f"the server names a log {name!r}, which is not the name of a file")
     return name

@@ -21,7 +21,7 @@ _NEEDED = (
 _SCRAMBLE, _SALT, _KEY = 32, 18, 32
 
 #: First byte of the packets in which a server sends more data during a login.
-_MORE = b"\x01"
+MORE_DATA = b"\x01"
 
 #: Iterations at level 0; each level doubles them. At the highest level accepted they take about a second.
 _ITERATIONS, _MOST_LEVELS = 1024, 10
@@ -56,7 +56,7 @@ class Parsec:
         """
         scramble = packet.read_all()[:_SCRAMBLE]
         self._connection.write_packet(b"")
-        salt = self._connection._read_packet().get_all_data().removeprefix(_MORE)
+        salt = self._connection._read_packet().get_all_data().removeprefix(MORE_DATA)
         own = os.urandom(_SCRAMBLE)
         signature = signed(self._connection.password, salt, scramble + own)
         self._connection.write_packet(own + signature)

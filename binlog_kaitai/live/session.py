@@ -1,29 +1,23 @@
-"""A connection to a server: queries, and its logs as a stream.
+"""A connection to a server: what it says about itself, and its logs as a stream.
 
-PyMySQL connects, authenticates and encrypts. It has no dump commands, so from the dump on, this module reads
-the socket; servers close a connection after a dump, so it cannot be used for anything else.
+PyMySQL has no dump commands, so from the dump on, this module reads the socket; servers close a connection
+after a dump, so it cannot be used for anything else.
 """
 
 from __future__ import annotations
 
 import re
-import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
+from binlog_kaitai.errors import ConnectionLostError, ServerError
 from binlog_kaitai.live import requests
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
-from binlog_kaitai.live.packets import EventStream
-from binlog_kaitai.live.parsec import Parsec
-
-_NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
+from binlog_kaitai.live.packets import EventStream, checked_name
+from binlog_kaitai.live.queries import Queries
+from binlog_kaitai.sources.source import MAGIC
 
 #: Maximum delay of a heartbeat, in seconds.
 _GRACE = 5.0
@@ -61,7 +55,7 @@ class Server:
     is_mariadb: bool
 
 
-class Session:
+class Session(Queries):
     """A connection to a server.
 
     Parameters
@@ -79,98 +73,23 @@ class Session:
     """
 
     def __init__(self, address: Address, replica: Replica, *, heartbeat: float = 10.0) -> None:
-        self.address = address
+        super().__init__(address, 2 * heartbeat + _GRACE)
         self._replica = replica
         self._heartbeat = heartbeat
-        self._timeout = 2 * heartbeat + _GRACE
         self._stream: EventStream | None = None
-        try:
-            import pymysql
-        except ImportError as error:
-            raise UsageError(_NEEDED) from error
-        with self._reported(LOGIN):
-            self._connection: Any = pymysql.connect(
-                **address.arguments(),
-                charset="utf8mb4",
-                autocommit=True,
-                read_timeout=self._timeout,
-                write_timeout=self._timeout,
-                program_name="binlog-kaitai",
-                auth_plugin_map={"parsec": Parsec},
-            )
         try:
             self.server = self._server()
         except BaseException:
             self.close()
             raise
 
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
         """Close the connection, and the stream on it."""
         if self._stream is not None:
             self._stream.close()
-        with suppress(Exception):
-            self._connection._force_close()
+        super().close()
 
-    # -- questions
-
-    def ask(self, statement: str, what: str = "") -> list[tuple[Any, ...]]:
-        """The rows of a query.
-
-        Raises
-        ------
-        ServerError
-            The server rejects it.
-        """
-        with self._reported(what), self._connection.cursor() as cursor:
-            cursor.execute(statement)
-            return list(cursor.fetchall())
-
-    def run(self, statement: str, *values: Any) -> None:
-        """Execute a statement without a result.
-
-        Raises
-        ------
-        ServerError
-            The server rejects it.
-        """
-        with self._reported(""), self._connection.cursor() as cursor:
-            cursor.execute(statement, values or None)
-
-    def stream(self, statement: str, what: str = "") -> Iterator[tuple[str | bytes | None, ...]]:
-        """The rows of a query as they arrive, with values as the server sends them: text, or bytes.
-
-        Raises
-        ------
-        ServerError
-            The server rejects it.
-        """
-        import pymysql.cursors
-
-        with self._reported(what), self._connection.cursor(pymysql.cursors.SSCursor) as cursor:
-            decoders, self._connection.decoders = self._connection.decoders, {}
-            try:
-                cursor.execute(statement)
-            finally:
-                self._connection.decoders = decoders
-            yield from cursor
-
-    def variable(self, name: str) -> str | None:
-        """The value of a system variable; None if the server does not have it."""
-        try:
-            ((value,),) = self.ask(f"SELECT @@{name}")
-        except ServerError as error:
-            if f" {UNKNOWN_VARIABLE}:" in error.reason:
-                return None
-            raise
-        return None if value is None else str(value)
+    # -- facts
 
     def newest_log(self) -> str:
         """The log that the server is writing."""
@@ -179,16 +98,19 @@ class Session:
     def newest_position(self) -> tuple[str, int]:
         """The log that the server is writing, and its length in bytes."""
         name, position, *_ = self.log_status()
-        return str(name), int(position)
+        return name, position
 
     def log_status(self) -> tuple[Any, ...]:
         """The newest log, its length in bytes, and the databases whose changes alone, or not, are logged."""
         statement = "SHOW MASTER STATUS"
         if not self.server.is_mariadb and _version(self.server.version) >= (8, 2):
             statement = "SHOW BINARY LOG STATUS"
-        rows = self.ask(statement, "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)")
+        what = "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)"
+        rows = self.ask(statement, str, int, str, str, what=what)
         if not rows:
             raise ServerError("binary logging is disabled on the server (log_bin is off)")
+        with self._reported(what):
+            self._check_log(*rows[0][:2])
         return rows[0]
 
     def is_replica(self) -> bool:
@@ -196,12 +118,31 @@ class Session:
         statement = "SHOW ALL SLAVES STATUS" if self.server.is_mariadb else "SHOW SLAVE STATUS"
         if not self.server.is_mariadb and _version(self.server.version) >= (8, 4):
             statement = "SHOW REPLICA STATUS"
-        return bool(self.ask(statement, "its source (REPLICATION CLIENT, or REPLICA MONITOR)"))
+        return bool(self.ask(statement, what="its source (REPLICATION CLIENT, or REPLICA MONITOR)"))
 
     def logs(self) -> list[tuple[str, int]]:
-        """The server's logs with their sizes, oldest first."""
-        rows = self.ask("SHOW BINARY LOGS", "the list of logs (REPLICATION CLIENT, or BINLOG MONITOR)")
-        return [(str(row[0]), int(row[1])) for row in rows]
+        """The server's logs with their sizes, oldest first.
+
+        Raises
+        ------
+        ServerError
+            The server refuses, or what it lists cannot be a series of logs.
+        """
+        what = "the list of logs (REPLICATION CLIENT, or BINLOG MONITOR)"
+        logs = [(name, size) for name, size, *_ in self.ask("SHOW BINARY LOGS", str, int, what=what)]
+        with self._reported(what):
+            for name, size in logs:
+                self._check_log(name, size)
+            if len(dict(logs)) != len(logs):
+                raise ServerError("the server lists a log twice")
+            if not logs:
+                raise ServerError("the server lists no logs")
+        return logs
+
+    def _check_log(self, name: str, size: int) -> None:
+        checked_name(name)
+        if size < 0:
+            raise ServerError(f"the server says that its log {name} has {size} bytes")
 
     def _server(self) -> Server:
         version = self.variable("version") or ""
@@ -212,7 +153,7 @@ class Session:
         return Server(
             version=version,
             uuid=self.variable("server_uuid") or "",
-            server_id=int(self.variable("server_id") or 0),
+            server_id=self.ask_one("SELECT @@server_id", int)[0],
             is_mariadb="mariadb" in version.lower(),
         )
 
@@ -245,7 +186,11 @@ class Session:
             request = requests.binlog_dump(file_name, position, flags, self._replica.server_id)
         else:
             request = self._far_dump(file_name, position, flags)
-        return self._start(request, is_eager=semi_sync)
+        stream = self._start(request, waits=waits, is_eager=semi_sync)
+        if file_name and (stream.log_name, max(stream.position, len(MAGIC))) != (file_name, position):
+            reason = f"the server sends {stream.log_name} from {stream.position} on, and not {file_name}"
+            raise ServerError(f"{reason} from {position} on, which was asked for")
+        return stream
 
     def log_after(self, gtids: GtidSet) -> str:
         """The log with the first transaction that is not in a set."""
@@ -300,14 +245,16 @@ class Session:
     def _set(self, name: str, value: int | str) -> None:
         self.run(f"SET @{name} = %s", value)
 
-    def _start(self, request: bytes, *, is_eager: bool = False) -> EventStream:
+    def _start(self, request: bytes, *, waits: bool = False, is_eager: bool = False) -> EventStream:
         with self._reported("the binary log (REPLICATION SLAVE)"):
             self._send(requests.register_slave(self._replica.server_id))
             self._connection._next_seq_id = 1
             self._connection._read_packet()
         self._send(request)
         self._connection._sock.settimeout(self._timeout)
-        stream = self._stream = EventStream(self._connection._sock, self._timeout, is_eager=is_eager)
+        stream = self._stream = EventStream(
+            self._connection._sock, self._timeout, waits=waits, is_eager=is_eager
+        )
         stream.begin()
         return stream
 
@@ -318,31 +265,6 @@ class Session:
             self._connection._sock.sendall(head + payload)
         except OSError as error:
             raise ConnectionLostError(f"the connection broke: {error.strerror or error}") from error
-
-    @contextmanager
-    def _reported(self, what: str) -> Iterator[None]:
-        """Convert PyMySQL's exceptions to errors of this package that name the server."""
-        import pymysql
-
-        try:
-            yield
-        except pymysql.MySQLError as error:
-            code, message = (*error.args, "", "")[:2]
-            if not isinstance(code, int):
-                code, message = 0, str(error)
-            if isinstance(getattr(error, "original_exception", None), ssl.SSLCertVerificationError):
-                # Not to be tried again, though its number is that of a server which cannot be reached.
-                raise ServerError(str(message), file=self.address.name) from error
-            found = refusal(code, str(message), what=what)
-            raise found.at(file=self.address.name, position=None) from error
-        except BinlogError as error:
-            raise error.at(file=self.address.name, position=None) from error.__cause__
-        except (OSError, EOFError) as error:
-            reason = f"the connection broke: {error}"
-            raise ConnectionLostError(reason, file=self.address.name) from error
-        except (RuntimeError, NotImplementedError, AttributeError, ValueError) as error:
-            # A missing package for an authentication method, or a connection already closed.
-            raise ServerError(f"PyMySQL: {error}", file=self.address.name) from error
 
 
 def _version(text: str) -> tuple[int, ...]:

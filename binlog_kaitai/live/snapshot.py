@@ -19,8 +19,9 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from binlog_kaitai.arrow import pa
@@ -153,12 +154,12 @@ class _Taking:
     def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[Table]]:
         """The definitions of all tables; those without transactions are read."""
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
-        locking.ask("FLUSH TABLES WITH READ LOCK", "a snapshot (RELOAD)")
+        locking.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
         try:
             self._check_prepared(locking)
             self._files.log, self._files.position = locking.newest_position()
             self._files.server_id = locking.server.server_id
-            ((moment,),) = locking.ask("SELECT UTC_TIMESTAMP(6)")
+            (moment,) = locking.ask_one("SELECT UTC_TIMESTAMP(6)", datetime)
             self._files.time = moment.replace(tzinfo=UTC)
             for session in reading:
                 session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
@@ -174,38 +175,40 @@ class _Taking:
         return ddl, tables
 
     def _check_prepared(self, session: Session) -> None:
-        if prepared := session.ask("XA RECOVER", "a snapshot (XA_RECOVER_ADMIN)"):
+        if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
             reason = (
                 f"{len(prepared)} XA transactions are prepared, so that the tables lack changes that the "
             )
             raise ServerError(reason + "log has; commit them or roll them back, and run this again")
 
     def _tables(self, session: Session) -> tuple[list[Table], str]:
-        engines = dict(session.ask("SELECT engine, transactions FROM information_schema.engines"))
+        optional = str, NoneType
+        engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
+        transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
         listed = session.ask(
             "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
             "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
-            f"AND table_schema NOT IN {SYSTEM} ORDER BY 1, 2"
+            f"AND table_schema NOT IN {SYSTEM} ORDER BY 1, 2",
+            *(str, str, optional, (int, NoneType)),
         )
         chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
         statements: dict[tuple[str, str], str] = {}
         for schema_name, name, *_ in chosen:
-            ((_, statement),) = session.ask(
-                f"SHOW CREATE TABLE {quoted(schema_name, name)}", "a snapshot (SELECT)"
-            )
+            show = f"SHOW CREATE TABLE {quoted(schema_name, name)}"
+            _, statement = session.ask_one(show, str, str, what="a snapshot (SELECT)")
             statements[schema_name, name] = statement
         ddl = "\n".join(f"USE {quoted(key[0])};\n{text};\n" for key, text in statements.items())
         definitions = Definitions("file")
         definitions.load(ddl)
         found = []
-        for schema_name, name, engine, rows in chosen:
+        for schema_name, name, engine, rows, *_ in chosen:
             known = definitions.of(schema_name, name)
             if known is None:
                 raise ServerError(f"the definition of {schema_name}.{name} cannot be read")
             schema = schema_of(known, is_mariadb=session.server.is_mariadb)
             withheld = self._rules.withheld(schema)
-            is_transactional, statement = engines.get(engine) == "YES", statements[schema_name, name]
-            found.append(Table(schema, is_transactional, int(rows or 0), withheld, statement))
+            statement = statements[schema_name, name]
+            found.append(Table(schema, engine in transactional, rows or 0, withheld, statement))
         return found, ddl
 
     # -- after it
@@ -303,7 +306,8 @@ class _Taking:
         columns = part.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]
         for query in part.queries:
-            for rows in _in_batches(session.stream(query, "a snapshot (SELECT)")):
+            streamed = session.stream(query, len(columns), "a snapshot (SELECT)")
+            for rows in _in_batches(streamed):
                 yield [
                     self._array(part.schema, column, kind, values)
                     for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)

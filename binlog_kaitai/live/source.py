@@ -17,7 +17,14 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from binlog_kaitai.core.grammar import header_offset, masks
-from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, TornLogWarning, UsageError
+from binlog_kaitai.errors import (
+    BinlogError,
+    ConnectionLostError,
+    DamagedError,
+    ServerError,
+    TornLogWarning,
+    UsageError,
+)
 from binlog_kaitai.following.log_headers import LogHeader, header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import SERVER_IDS
@@ -176,7 +183,7 @@ class LogStream(io.RawIOBase):
                     self._pass_tear(stream)
                     return 0
                 stream.wait()
-        except ServerError as error:
+        except (ServerError, DamagedError) as error:
             raise error.at(file=self._name, position=stream.position) from error.__cause__
         return 0
 

@@ -238,7 +238,7 @@ def read_names(folder: Path) -> list[str]:
     """The logs in the index, oldest first."""
     for path in folder.glob("*.index"):
         with reading(str(path)):
-            return [line.removeprefix("./") for line in path.read_text(encoding="utf-8").split()]
+            return [line.removeprefix("./") for line in path.read_text(encoding="utf-8").splitlines()]
     return []
 
 

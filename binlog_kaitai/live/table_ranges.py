@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import NoneType
 
 from binlog_kaitai.live.chunks import Chunk
 from binlog_kaitai.live.session import Session
@@ -107,7 +108,8 @@ def bounds_of(session: Session, table: Table) -> tuple[int, ...]:
     if parts < 2 or key is None:
         return ()
     name = quoted(key.name)
-    ((least, most),) = session.ask(f"SELECT MIN({name}), MAX({name}) FROM {quoted(*table.key)}")
-    if least is None:
+    statement = f"SELECT MIN({name}), MAX({name}) FROM {quoted(*table.key)}"
+    least, most = session.ask_one(statement, (int, NoneType), (int, NoneType))
+    if least is None or most is None:
         return ()
     return tuple(sorted({least + (most + 1 - least) * at // parts for at in range(1, parts)} - {least}))

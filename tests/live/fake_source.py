@@ -14,6 +14,7 @@ from typing import Any
 
 from binlog_kaitai.core.framing import Framer
 from binlog_kaitai.core.grammar import EventType, header_offset, masks
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ConnectionLostError
 from binlog_kaitai.live.fetching import Fetch
 from binlog_kaitai.live.packets import EventStream
@@ -136,6 +137,9 @@ class FakeSession:
 
     def variable(self, name: str) -> str | None:
         return None
+
+    def gtids(self, name: str) -> GtidSet:
+        return GtidSet.parse(self.variable(name) or "")
 
     def logs(self) -> list[tuple[str, int]]:
         return [(name, len(data)) for name, data in sorted(self._source.logs.items())]

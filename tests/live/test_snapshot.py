@@ -53,7 +53,7 @@ class FakeSession:
     def newest_position(self) -> tuple[str, int]:
         return "binlog.000001", 157
 
-    def ask(self, query: str, what: str = "") -> list[tuple[Any, ...]]:
+    def ask(self, query: str, *kinds: Any, what: str = "") -> list[tuple[Any, ...]]:
         answers: dict[str, list[tuple[Any, ...]]] = {
             "UTC_TIMESTAMP": [(datetime(2026, 1, 2),)],
             "engines": [("InnoDB", "YES")],
@@ -62,7 +62,10 @@ class FakeSession:
         }
         return next((answer for words, answer in answers.items() if words in query), [])
 
-    def stream(self, query: str, what: str = "") -> Iterator[tuple[Any, ...]]:
+    def ask_one(self, query: str, *kinds: Any, what: str = "") -> tuple[Any, ...]:
+        return self.ask(query)[0]
+
+    def stream(self, query: str, columns: int, what: str = "") -> Iterator[tuple[Any, ...]]:
         self.queries.append(query)
         selected = query.removeprefix("SELECT ").partition(" FROM ")[0].split(", ")
         for row in self.rows:
