@@ -102,7 +102,7 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
         The request that failed, if it adds information.
     """
     says = message[:_LONGEST]
-    if code and code not in _LOST:  # 0 is what PyMySQL itself finds wrong
+    if code not in _LOST:
         says = f"the server says {code}: {says}"
     if code in _PASSING:
         return ConnectionLostError(says)

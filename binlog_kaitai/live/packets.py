@@ -31,7 +31,7 @@ from binlog_kaitai.core.grammar import (
     read_header,
     sizes,
 )
-from binlog_kaitai.errors import ConnectionLostError, FramingError, ServerError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, FramingError, ServerError
 from binlog_kaitai.live import packet_kernels as kernels
 from binlog_kaitai.live.causes import TORN, refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
@@ -321,7 +321,10 @@ class EventStream(io.RawIOBase):
             # Whether it has a checksum depends on the preceding log, or on a variable.
             is_checksummed = stored_checksum(raw) == crc32_of(raw, header)
             layout = Format(_V4, _HEADER, is_checksummed, post_header_lengths=_BEFORE_DESCRIPTION)
-            body: Any = parse_event(raw, header.type_code, layout).body.content
+            try:
+                body: Any = parse_event(raw, header.type_code, layout).body.content
+            except BinlogError as error:
+                raise ServerError(f"the server's ROTATE_EVENT cannot be read: {error}") from error
             self.next_name, self._next_position = checked_name(body.next_log), body.position
             if self.log_name and (self.position <= len(MAGIC) or self.next_name == self.log_name):
                 reason = f"the server continues {self.log_name} at {self.position} with {self.next_name}"

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, ServerError, UsageError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 
@@ -60,7 +60,7 @@ class Queries:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, (ServerError, DamagedError)):
+        if isinstance(error, BinlogError) and not isinstance(error, UsageError):
             error.at(file=self.address.name, position=None)
         self.close()
 
@@ -176,8 +176,8 @@ class Queries:
             yield
         except pymysql.MySQLError as error:
             code, message = (*error.args, "", "")[:2]
-            if not isinstance(code, int):  # what PyMySQL itself finds wrong
-                code, message = 0, str(error)
+            if not isinstance(code, int):  # PyMySQL itself finds something wrong
+                raise self._unreadable(error) from error
             if isinstance(getattr(error, "original_exception", None), ssl.SSLCertVerificationError):
                 # Not to be tried again, though its number is that of a server which cannot be reached.
                 raise ServerError(str(message), file=self.address.name) from error
@@ -188,9 +188,11 @@ class Queries:
         except OSError as error:
             reason = f"the connection broke: {error}"
             raise ConnectionLostError(reason, file=self.address.name) from error
-        except Exception as error:
-            # PyMySQL does not check what it parses. The rest of the answer is of no use.
-            if self._connection is not None:
-                self._connection._force_close()
-            reason = f"the server's answer cannot be read: {error or type(error).__name__}"
-            raise ServerError(reason, file=self.address.name) from error
+        except Exception as error:  # PyMySQL does not check what it parses
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> ServerError:
+        """The error for an answer that is malformed; its rest is of no use."""
+        self.close()
+        reason = f"the server's answer cannot be read: {str(error) or type(error).__name__}"
+        return ServerError(reason, file=self.address.name)

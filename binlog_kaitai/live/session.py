@@ -73,10 +73,10 @@ class Session(Queries):
     """
 
     def __init__(self, address: Address, replica: Replica, *, heartbeat: float = 10.0) -> None:
-        super().__init__(address, 2 * heartbeat + _GRACE)
+        self._stream: EventStream | None = None
         self._replica = replica
         self._heartbeat = heartbeat
-        self._stream: EventStream | None = None
+        super().__init__(address, 2 * heartbeat + _GRACE)
         try:
             self.server = self._server()
         except BaseException:

@@ -111,7 +111,11 @@ def test_what_is_wrong_on_the_wire() -> None:
     for data, kind, words in (
         (missing, ConnectionLostError, "expected packet 2, received packet 3"),
         (whole[: second - 3], ConnectionLostError, "closed"),
-        (wire([first, event[:-1], event]), FramingError, "a packet has 30 bytes, and the event in it needs 31"),
+        (
+            wire([first, event[:-1], event]),
+            FramingError,
+            "a packet has 30 bytes, and the event in it needs 31",
+        ),
         (wire([first, b"\0abc"]), FramingError, "cannot hold"),
         (wire([event]), FramingError, "does not begin with"),
         (wire([first, b"\xff\xd4\x04#HY000bogus data in log event"]), ServerError, "no event begins"),
