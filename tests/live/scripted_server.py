@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that sends what a script says: a greeting, a login, answers to queries, and a dump."""
+"""A server on 127.0.0.1 that follows a script: a greeting, a login, answers to queries, and a dump."""
 
 from __future__ import annotations
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import struct
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -137,7 +139,7 @@ ANSWERS: dict[str, tuple[Iterable[bytes], str]] = {
     "a value that is too long": ([*columns(TEXT, NUMBER), b"\xfd\xff\xff\xff" + ROW, END], "cannot be read"),
     "a value of 16 EiB": ([*columns(TEXT, NUMBER), b"\xfe" + b"\xff" * 8, END], "cannot be read"),
     "an empty row": ([*columns(TEXT, NUMBER), b"", END], "cannot be read"),
-    "bytes that are not UTF-8": ([*columns(TEXT, NUMBER), text(b"\xff\xfe") + text(4), END], "cannot be read"),
+    "bytes that are no text": ([*columns(TEXT, NUMBER), text(b"\xff\xfe") + text(4), END], "cannot be read"),
     "no end": ([*columns(TEXT, NUMBER), ROW], "closed|broke"),
     "no end of columns": ([*columns(TEXT, NUMBER)[:-1], ROW, END], "cannot be read"),
     "an error among columns": ([*columns(TEXT, NUMBER)[:2], error(1105, "so be it")], "cannot be read"),
@@ -164,7 +166,7 @@ def test_answers(lies: Iterable[bytes], words: str) -> None:
         ("@@server_id", answer([TEXT], ("first",)), lambda found: found),
         ("@@version", answer([TEXT], ("9",), ("8",)), lambda found: found),
         ("@@version", answer([TEXT]), lambda found: found),
-        ("@@global.gtid_executed", answer([TEXT], ("all of them",)), lambda found: found.gtids("global.gtid_executed")),
+        ("gtid_purged", answer([TEXT], ("all of them",)), lambda found: found.gtids("gtid_purged")),
         ("STATUS", answer([TEXT, NUMBER], (LOG, 4)), lambda found: found.newest_position()),
         ("STATUS", answer([TEXT, TEXT, TEXT, TEXT], (LOG, "4", "", "")), lambda found: found.newest_log()),
         ("STATUS", answer([TEXT, NUMBER, TEXT, TEXT], ("/a", 4, "", "")), lambda found: found.newest_log()),
@@ -184,13 +186,12 @@ def test_streamed_rows_of_another_width() -> None:
 
 def test_an_error_ends_a_stream_without_reading_the_rest() -> None:
     rows = forever(text("a"))
-    with ScriptedServer(answers={"FROM t": chain(columns(TEXT), rows)}) as server:
-        with session(server) as opened:
-            stream = opened.stream("SELECT * FROM t", 1)
-            assert next(stream) == ("a",)
-            stream.close()
-            with pytest.raises(ServerError):
-                opened.ask("SELECT 1")
+    with ScriptedServer(answers={"FROM t": chain(columns(TEXT), rows)}) as server, session(server) as opened:
+        stream: Any = opened.stream("SELECT * FROM t", 1)
+        assert next(stream) == ("a",)
+        stream.close()
+        with pytest.raises(ServerError):
+            opened.ask("SELECT 1")
 
 
 def test_answers_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,31 +224,31 @@ def lies(source: Source) -> dict[str, tuple[Iterable[bytes], str]]:
     name = min(source.logs)
     huge = patched(rest[0][1:], "len_event", 0xFFFFFFFF, 4)
     long = b"\0" + huge + bytes(0xFFFFFE - len(huge))
+    cut = long.replace(huge, patched(huge, "len_event", 0x1000005, 4))
+    empty = b"\0" + patched(rest[0][1:], "len_event", 0, 4)
+    short = made_up(EventType.rotate_event, 20)
     return {
         "a log again and again": (forever(first), "which no server does"),
         "another log before the first event": ([first, rotation("binlog.000002")], "which no server does"),
         "the log itself": ([first, description, *rest[:2], rotation(name)], "which no server does"),
-        "the next log, but not its start": ([first, description, rotation("b.000002", 99)], "not at its start"),
+        "the next log, but not its start": ([first, description, rotation("b.02", 99)], "not at its start"),
         "heartbeats": (forever(HEARTBEAT), "events of its own in a row"),
         "heartbeats in a log": ([first, description, *[HEARTBEAT] * 99], "events of its own in a row"),
         "descriptions": ([first, *[description] * 99], "events of its own in a row"),
         "an event of 4 GiB": (chain([first, description], forever_in_parts(long)), "4294967295 bytes"),
         "an event of 4 GiB in a short packet": ([first, description, b"\0" + huge], "4294967295 bytes"),
-        "a long event without its end": (
-            [first, description, b"\0" + patched(huge, "len_event", 0x1000005, 4) + bytes(0xFFFFFE - len(huge))],
-            "needs 7",
-        ),
+        "a long event without its end": ([first, description, cut], "needs 7"),
         "a log in the folder above": ([rotation("../../a.000001")], "not the name of a"),
         "a log with an escape sequence": ([rotation("a\x1b[2J.000001")], "not the name of a file"),
         "a log with a name that is not UTF-8": ([b"\0" + rotate_raw(b"\xff\xfe.000001")], "binlog|server"),
-        "a rotation that is too short": ([made_up(EventType.rotate_event, 20)], "ROTATE_EVENT cannot be read"),
+        "a rotation that is too short": ([short], "ROTATE_EVENT cannot be read"),
         "nothing of a log": ([END], "before it names a log"),
         "an empty packet": ([first, description, b""], "mysql"),
         "an unknown packet": ([first, description, b"\x17abc"], "mysql"),
         "an error without text": ([first, description, b"\xff"], "mysql"),
         "an event without a header": ([first, description, b"\0abc"], "cannot hold"),
         "an event before its log": ([rest[0]], "ROTATE_EVENT"),
-        "an event whose size is 0": ([first, description, b"\0" + patched(rest[0][1:], "len_event", 0, 4)], "needs 1"),
+        "an event whose size is 0": ([first, description, empty], "needs 1"),
         "an end in an event": ([first, description, Raw(packet(rest[0], 3)[:-5])], "closed"),
         "a packet that is missing": ([first, description, Raw(packet(rest[0], 77))], "packet 77"),
     }  # fmt: skip
@@ -263,6 +264,49 @@ def forever_in_parts(part: bytes) -> Iterable[bytes]:
 
 def rotate_raw(name: bytes) -> bytes:
     return rotate("x" * len(name), 4, is_checksummed=False).replace(b"x" * len(name), name)
+
+
+def test_connections_that_end_after_any_packet(source: Source, tmp_path: Path) -> None:
+    with ScriptedServer(dump=partial(sent, source)) as server:
+        for count in range(12):
+            server.closes_after = count
+            with pytest.raises(ConnectionLostError, match=f"^{server.name}.*(closed|broke)"):
+                fetch(server.url, tmp_path / "a")
+            with pytest.raises(ConnectionLostError, match=f"^{server.name}.*(closed|broke)"):
+                session(server).dump("", 4).read(1 << 20)
+        server.closes_after = None
+        fetch(server.url, tmp_path / "a")
+    assert same(contents(tmp_path / "a"), source.logs)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_byte_of_a_dump(seed: int, source: Source, tmp_path: Path) -> None:
+    """The archive has what the server sent before, and is brought up to date afterwards."""
+    choose, messages = random.Random(seed), sent(source)
+    number = choose.randrange(len(messages) - 1)
+    changed = bytearray(messages[number])
+    changed[choose.randrange(len(changed))] ^= 1 << choose.randrange(8)
+    with ScriptedServer(dump=[*messages[:number], bytes(changed), *messages[number + 1 :]]) as server:
+        with suppress(BinlogError):
+            fetch(server.url, tmp_path / "a")
+    for name, data in contents(tmp_path / "a").items():
+        assert not data or same({name: data}, {name: source.logs[name][: len(data)]})
+    with ScriptedServer(dump=partial(sent, source)) as honest:
+        fetch(honest.url, tmp_path / "a")
+    assert same(contents(tmp_path / "a"), source.logs)
+
+
+def test_a_dump_that_begins_elsewhere(source: Source, tmp_path: Path) -> None:
+    """Nothing is missing from an archive: a server that skips a part of a log, or a log, is refused."""
+    first, second = sorted(source.logs)[:2]
+    ends = [event.position for event in bk.open(source.logs[first])]
+    with ScriptedServer(dump=lambda name, position: [*sent(source)[:9], END]) as server:
+        fetch(server.url, tmp_path / "a")
+    before = contents(tmp_path / "a")
+    for name, position in ((first, ends[-1]), (second, 4)):
+        server = ScriptedServer(dump=lambda *_, name=name, position=position: sent(source, name, position))
+        refused(server, lambda server=server: fetch(server.url, tmp_path / "a"), "which was asked for")
+        assert contents(tmp_path / "a") == before
 
 
 LIES = list(lies(Source.of(case("mysql-9.7", "rotate").folder)))

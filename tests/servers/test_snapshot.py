@@ -144,9 +144,9 @@ def test_large_tables_are_read_in_ranges(
     queries: list[str] = []
     stream = Session.stream
 
-    def counted(session: Session, query: str, what: str = "") -> Any:
+    def counted(session: Session, query: str, *rest: Any) -> Any:
         queries.append(query)
-        return stream(session, query, what)
+        return stream(session, query, *rest)
 
     monkeypatch.setattr(Session, "stream", counted)
     found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), dialect=SPARK, readers=3)
