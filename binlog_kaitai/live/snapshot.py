@@ -16,6 +16,7 @@ One that is complete is described by `snapshot.json`, and is never taken again.
 from __future__ import annotations
 
 import queue
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -202,10 +203,13 @@ class _Taking:
         definitions.load(ddl)
         found = []
         for schema_name, name, engine, rows, *_ in chosen:
-            known = definitions.of(schema_name, name)
-            if known is None:
-                raise ServerError(f"the definition of {schema_name}.{name} cannot be read")
-            schema = schema_of(known, is_mariadb=session.server.is_mariadb)
+            unreadable = ServerError(f"the definition of {schema_name}.{name} cannot be read")
+            if (known := definitions.of(schema_name, name)) is None:
+                raise unreadable
+            try:
+                schema = schema_of(known, is_mariadb=session.server.is_mariadb)
+            except ValueError as error:
+                raise unreadable from error
             withheld = self._rules.withheld(schema)
             statement = statements[schema_name, name]
             found.append(Table(schema, engine in transactional, rows or 0, withheld, statement))
@@ -319,7 +323,7 @@ class _Taking:
                 plain_value(value_of_text(one, column), column, kind, self._zero_dates) for one in values
             ]
             return pa.array(found, kind)
-        except (BinlogError, ValueError, TypeError, ArithmeticError) as error:
+        except (BinlogError, ValueError, TypeError, ArithmeticError, struct.error) as error:
             refused = self._rules.error(schema, column, error)
             raise refused from refused.__cause__
 

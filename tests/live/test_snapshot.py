@@ -165,3 +165,26 @@ def test_errors_do_not_quote_masked_values(raw: dict[int, str], tmp_path: Path) 
         take(tmp_path, masked("t.a.id=sha256"))
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.usefixtures("raw")
+@pytest.mark.parametrize("kind", ["char('x')", "bit(x)", "datetime(-1)", "time('6')", "int("])
+def test_a_definition_that_no_server_prints(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.live.test_snapshot.CREATE", f"CREATE TABLE `a` (`id` int, `v` {kind})")
+    with pytest.raises(ServerError, match=r"the definition of t\.a cannot be read"):
+        take(tmp_path, NO_RULES)
+
+
+@pytest.mark.usefixtures("raw")
+@pytest.mark.parametrize(
+    ("kind", "value"), [("vector(2)", "00"), ("vector(2)", "0"), ("date", b"x"), ("int", "x")]
+)
+def test_a_value_that_is_not_of_its_type(
+    kind: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.live.test_snapshot.CREATE", f"CREATE TABLE `a` (`id` int, `v` {kind})")
+    FakeSession.rows = [("1", value)]
+    with pytest.raises(ServerError, match=r"t\.a, column v: "):
+        take(tmp_path, NO_RULES)
