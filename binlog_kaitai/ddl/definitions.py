@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.first_words import may_matter, may_matter_bytes
-from binlog_kaitai.ddl.match import DefinitionMismatch, fitted
+from binlog_kaitai.ddl.match import DefinitionMismatch, fitted, with_unplaced
 from binlog_kaitai.ddl.store import Key, Session, Store
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.definition import TableDefinition
@@ -129,7 +129,7 @@ class Definitions:
         loaded = Definitions("file")
         for default, statement in statements_of(text, schema_name):
             loaded.observe(default, statement)
-        tables = loaded._store.tables
+        tables = {key: with_unplaced(table) for key, table in loaded._store.tables.items()}
         self._store.given.update(tables)
         # A file describes a single point in time: tables whose names differ only in case exist together.
         self._has_case |= len({self._folded.key(*key) for key in tables}) < len(tables)

@@ -87,13 +87,43 @@ def _with_hidden(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDe
     """The columns with those that the server may have added on its own, if that explains the difference."""
     more = kinds[len(table.columns) :]
     if more and len(more) == len(table.hidden_columns):
-        return table.all_columns
+        is_placed = all(hidden.is_placed for hidden in table.hidden_columns)
+        return table.all_columns if is_placed else _arranged(table, kinds)
     if 0 < len(more) <= table.unique_keys and set(more) == {"longlong"}:
         hashes = (hidden_column(f"DB_ROW_HASH_{number}") for number in range(1, len(more) + 1))
         return (*table.columns, *hashes)
     if more == ["longlong"] and all(column.is_primary_key is False for column in table.columns):
         return (*table.columns, hidden_column(IMPLICIT_KEY))
     return table.columns
+
+
+def with_unplaced(table: TableDefinition) -> TableDefinition:
+    """A table from a file of definitions, which does not show where hidden columns are."""
+    return replace(table, hidden_columns=tuple(one._replace(is_placed=False) for one in table.hidden_columns))
+
+
+def _arranged(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDefinition, ...]:
+    """The columns with the hidden ones, if the types leave only one arrangement; else without."""
+    stored = [sql_type(column.base_type).stored for column in table.columns]
+    first = _first_matching(stored, kinds)
+    last = [len(kinds) - 1 - number for number in reversed(_first_matching(stored[::-1], kinds[::-1]))]
+    if first != last:
+        return table.columns
+    columns = dict(zip(first, table.columns, strict=True))
+    hidden = iter(table.hidden_columns)
+    return tuple(columns.get(number) or next(hidden).definition for number in range(len(kinds)))
+
+
+def _first_matching(stored: Sequence[frozenset[str] | None], kinds: Sequence[str]) -> list[int]:
+    """For each column, the first type in the log that may be its type, after that of the column before."""
+    numbers: list[int] = []
+    number = 0
+    for types in stored:
+        while number < len(kinds) and types is not None and kinds[number] not in types:
+            number += 1
+        numbers.append(number)
+        number += 1
+    return numbers
 
 
 def _difference(column: ColumnDefinition, detail: TableMapEvent.Column) -> str:

@@ -84,11 +84,14 @@ class HiddenColumn(NamedTuple):
         Number of the expression among the parts of the key, from 0.
     place : int
         Number of columns before it that are not hidden.
+    is_placed : bool
+        Whether that is known: the server's own definitions (SHOW CREATE TABLE) do not show it.
     """
 
     key_name: str
     part: int
     place: int
+    is_placed: bool = True
 
     @property
     def name(self) -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from binlog_kaitai.ddl import Definitions
+from tests.grammar.row_bytes import table_map
+
+INT, BIGINT, DATE = 3, 8, 10
 
 DUMP = """/*M!999999\\- enable the sandbox mode */
 -- MySQL dump 10.13; with a semicolon
@@ -81,3 +86,22 @@ def test_a_file_without_databases() -> None:
     found = Definitions()
     found.load("CREATE TABLE a (x INT); CREATE TABLE b (y INT)", "shop")
     assert (names(found, table="a"), names(found, table="b")) == (["x"], ["y"])
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        ([INT, DATE], "x y"),
+        ([INT, DATE, BIGINT], "x y !hidden!k!0!0"),
+        ([INT, BIGINT, DATE], "x !hidden!k!0!0 y"),
+        ([INT, DATE, DATE], None),
+        ([INT, INT, DATE], None),
+        ([INT, BIGINT, BIGINT], None),
+    ],
+)
+def test_hidden_columns_of_a_file_are_where_the_types_say(types: list[int], expected: str | None) -> None:
+    """SHOW CREATE TABLE shows the key with its expression, but not which columns were added after it."""
+    found = Definitions()
+    found.load("CREATE TABLE s.t (x INT PRIMARY KEY, y DATE, KEY k ((x + 1)))")
+    definition = found.of("s", "t", table_map(types))
+    assert (definition and " ".join(column.name for column in definition.columns)) == expected
