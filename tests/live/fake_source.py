@@ -103,7 +103,7 @@ def stream_of(data: bytes, timeout: float = 20.0) -> EventStream:
     return stream
 
 
-def raw_stream(data: bytes, timeout: float = 20.0) -> EventStream:
+def raw_stream(data: bytes, timeout: float = 20.0, *, waits: bool = False) -> EventStream:
     ours, theirs = socket.socketpair()
     ours.settimeout(timeout)
 
@@ -112,7 +112,7 @@ def raw_stream(data: bytes, timeout: float = 20.0) -> EventStream:
             theirs.sendall(data)
 
     threading.Thread(target=send, daemon=True).start()
-    return EventStream(ours, timeout)
+    return EventStream(ours, timeout, waits=waits)
 
 
 class FakeSession:

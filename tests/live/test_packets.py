@@ -133,8 +133,42 @@ def test_silence_is_the_end_of_a_connection() -> None:
         EventStream(ours, 0.1).begin()
 
 
+def test_heartbeats_go_on_forever_only_where_a_stream_waits_in_a_log() -> None:
+    first = b"\0" + rotate("b.000001", 4, is_checksummed=True)
+    head = struct.pack("<IBIIIH", 0, EventType.heartbeat_log_event, 1, 30, 0, masks.EventHeader.IS_ARTIFICIAL)
+    heartbeats = [b"\0" + head + bytes(11)] * 100
+    for waits, messages, is_accepted in (
+        (True, [first, *heartbeats], True),
+        (False, [first, *heartbeats], False),
+        (True, [*heartbeats, first], False),
+    ):
+        stream = raw_stream(wire([*messages, END_OF_STREAM]), waits=waits)
+        if is_accepted:
+            assert begun(stream) == {"b.000001": b"\xfebin"}
+        else:
+            with pytest.raises(ServerError, match="has sent 17 events of its own in a row"):
+                begun(stream)
+
+
+def begun(stream: EventStream) -> dict[str, bytes]:
+    stream.begin()
+    return everything(stream)
+
+
 @pytest.mark.parametrize(
-    "name", ["../x.000001", "a/b.000001", "binlog", ".000001", "b.00x", "", "a\0.000001", ".x.1"]
+    "name",
+    [
+        "../x.000001",
+        "a\x1b.000001",
+        "a\u2028.000001",
+        "a/b.000001",
+        "binlog",
+        ".000001",
+        "b.00x",
+        "",
+        "a\0.000001",
+        ".x.1",
+    ],
 )
 def test_names_that_would_lead_elsewhere(name: str) -> None:
     with pytest.raises(ServerError):
