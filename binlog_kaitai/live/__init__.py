@@ -4,8 +4,11 @@
 address      `mysql://…` URLs, option files and the environment: how to connect
 causes       what a server's refusal means, and whether another try may help
 requests     the messages that a replica sends, as bytes
-session      a connection that asks for a log
 parsec       MariaDB's authentication method of this name
+login        the authentication methods, and the connections over which they are safe
+connection   a connection of PyMySQL, with limits on what a server may send
+queries      queries to a server, whose answers are checked
+session      a connection that asks for a log
 wire         the packets of a connection, as they come
 packet_kernels  joins the payloads of many packets
 packets      the stream of packets → the bytes of one log after another
