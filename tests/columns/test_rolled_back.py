@@ -7,6 +7,7 @@ import json
 import warnings
 from collections import Counter
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -137,13 +138,37 @@ def test_transactions_too_large_to_hold_back_are_looked_up(
     assert ids_of(log, block_size=256) == rest
 
 
-def test_a_stream_cannot_be_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rows_of_a_large_transaction_in_a_stream_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rolled_back, "MOST_HELD", 0)
     log = log_of([BEGIN, 1, 5, 6, 1, ROLLBACK, BEGIN, 6, XID])
     pages = RowsPages(io.BytesIO(log), Filters(), block_size=256)
     with pytest.warns(bk.RolledBackWarning, match=r"position \d+: rolls back rows that were read before"):
         batches = list(json_batches(pages))
     assert [one for batch in batches for one in ids(batch.column("after").to_pylist())][:1] == [1]
+
+
+@pytest.mark.parametrize("block_size", [256, 4 << 20])
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-10.11"])
+def test_a_transaction_with_a_gtid(server: str, block_size: int) -> None:
+    layout, transactions = events_of(case(server, "mixed").logs[0])
+    types = [[raw[header_offset("type_code")] for raw in events] for events in transactions]
+    repeated = next(
+        events
+        for events, kinds in zip(transactions, types, strict=True)
+        if kinds[-1] == EventType.xid_event and EventType.table_map_event in kinds
+    )
+
+    def images(*more: bytes) -> list[tuple[Any, Any]]:
+        """The images of the log, in which a transaction is repeated with another end before the last one."""
+        log = LogMaker(layout)
+        log.add_all(chain(*transactions[:-1], [*repeated[:-1], *more] if more else [], transactions[-1]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bk.RolledBackWarning)
+            batches = list(json_batches(RowsPages(bytes(log.data), Filters(), block_size=block_size)))
+        return [(one["before"], one["after"]) for batch in batches for one in batch.to_pylist()]
+
+    assert images(statement(ROLLBACK, layout)) == images()
+    assert len(images(statement(XID, layout))) > len(images())
 
 
 def test_every_output_leaves_them_out() -> None:

@@ -112,17 +112,17 @@ class RolledBack:
 
     def _look_up(self, reopen: Reopen) -> None:
         """Find out how the open transaction ends."""
-        ahead = RolledBack()
+        scout = RolledBack()
         try:
             for block in filter(len, reopen(self._begins_at)):
-                ahead._take(block, may_roll_back=True)
-                ahead._held.clear()
-                if ahead._begin:
+                scout._take(block, may_roll_back=True)
+                scout._held.clear()
+                if scout._begin:
                     break
         except BinlogError:
             pass  # it is raised when this part of the log is read
-        self._ranges += [_Range(self._begin + one.begin, self._begin + one.end) for one in ahead._ranges]
-        self._known = self._begin + (ahead._begin or ahead._next)
+        self._ranges += [_Range(self._begin + one.begin, self._begin + one.end) for one in scout._ranges]
+        self._known = self._begin + (scout._begin or scout._next)
 
     def _release(self) -> Iterator[Block]:
         while self._held:
