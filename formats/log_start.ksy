@@ -22,12 +22,19 @@ seq:
       eq: 'binlog_version == 0 ? [0x00].as<bytes> : [].as<bytes>'
     doc: No bytes; a log of no known version is refused here.
 instances:
+  is_saved_stream:
+    value: first_header.type_code == binlog_enums::event_type::rotate_event and first_header.timestamp == 0
+    doc: |
+      The file is what a server sent to a replica: the log begins after the ROTATE_EVENT that the server
+      made up to name it. Whether that event has a checksum, only its last bytes tell.
   binlog_version:
     value: |
+      is_saved_stream ? 4 :
       first_header.type_code == binlog_enums::event_type::format_description_event ? 4 :
       first_header.type_code != binlog_enums::event_type::start_event_v3 ? 0 :
       first_header.len_event == 13 + 56 ? 1 :
       first_header.len_event == 19 + 56 ? 3 : 0
     doc: |
-      4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
-      whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
+      4 where the log starts with a format description event, or is a saved stream; else by the length of the
+      START_EVENT_V3, whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3;
+      else 0.

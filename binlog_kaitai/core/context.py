@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     ROWS_TYPES,
@@ -17,7 +18,9 @@ from binlog_kaitai.core.grammar import (
     FormatDescriptionEvent,
     Header,
     TableMapEvent,
+    header_length,
     parse_event,
+    read_header,
     rows_table_id,
 )
 from binlog_kaitai.core.row_pieces import Pieces
@@ -50,6 +53,13 @@ CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
 class Context:
     """The state of reading one log, or one transaction payload inside it.
 
+    Parameters
+    ----------
+    binlog_version
+        1, 3 or 4.
+    start
+        What `read_start` has read of the log.
+
     Attributes
     ----------
     layout : Format
@@ -69,8 +79,14 @@ class Context:
         The pieces so far of a rows event that is split over several events.
     """
 
-    def __init__(self, binlog_version: int) -> None:
+    def __init__(self, binlog_version: int, start: bytes = b"") -> None:
         self.layout = Format.of_version(binlog_version)
+        if len(start) > header_length(4):
+            first = read_header(start, 4)
+            rotate = start[: first.len_event]
+            # Whether it has a checksum depends on the replica, and not on the format that follows.
+            is_checksummed = stored_checksum(rotate) == crc32_of(rotate, first)
+            self.layout = Format.before_description(is_checksummed=is_checksummed)
         self.is_in_use = False
         self.is_relay_log = False
         self.has_exact_positions = binlog_version > 3  # until a format description says otherwise

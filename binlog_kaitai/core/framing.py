@@ -93,6 +93,11 @@ class Framer:
     max_event_size
         The longest event to accept; limits memory.
 
+    Attributes
+    ----------
+    start : bytes
+        The bytes after the magic that were read to detect the version.
+
     Raises
     ------
     FramingError
@@ -103,7 +108,7 @@ class Framer:
         self, stream: BinaryIO, binlog_version: int, position: int = 0, max_event_size: int = 1 << 32
     ) -> None:
         self._stream = stream
-        self._peeked = b""
+        self.start = self._peeked = b""
         self._max_event_size = max_event_size
         self.binlog_version = binlog_version
         self.position = position
@@ -120,7 +125,7 @@ class Framer:
         """
         version, peeked = read_start(stream)
         framer = cls(stream, version, len(MAGIC))
-        framer._peeked = peeked
+        framer.start = framer._peeked = peeked
         return framer
 
     def __iter__(self) -> Iterator[Frame]:
@@ -142,8 +147,7 @@ class Framer:
 
     def _next(self) -> Frame | None:
         length = header_length(self.binlog_version)
-        head = self._peeked + read_up_to(self._stream, length - len(self._peeked))
-        self._peeked = b""
+        head = self._read(length)
         if len(head) < length:
             kind = TailKind.PART if head.strip(b"\0") else TailKind.ZEROS if head else TailKind.NOTHING
             self.tail = Tail(kind, self.position, len(head))
@@ -167,13 +171,18 @@ class Framer:
                 position=self.position,
                 field="header.len_event",
             )
-        raw = read_up_to(self._stream, header.len_event - length, head)
+        raw = self._read(header.len_event - length, head)
         if len(raw) < header.len_event:
             self.tail = Tail(TailKind.PART, self.position, len(raw), header)
             return None
         frame = Frame(self.position, header, raw)
         self.position += len(raw)
         return frame
+
+    def _read(self, size: int, start: bytes = b"") -> bytes:
+        """`start` plus up to `size` bytes."""
+        data, self._peeked = self._peeked[:size], self._peeked[size:]
+        return read_up_to(self._stream, size - len(data), start + data)
 
     def _count_zeros(self, size: int) -> int:
         """Length of a tail of zeros, of which `size` bytes have already been read."""
@@ -258,6 +267,8 @@ def read_up_to(stream: BinaryIO, size: int, start: bytes = b"") -> bytes:
 def read_start(stream: BinaryIO) -> tuple[int, bytes]:
     """The version of a log, and the bytes after its magic that were read to detect it.
 
+    In a saved stream, these are the ROTATE_EVENT with which it begins, and the start of the next header.
+
     Raises
     ------
     NotABinlogError, EncryptedError
@@ -268,7 +279,17 @@ def read_start(stream: BinaryIO) -> tuple[int, bytes]:
         raise _not_a_log(start + read_up_to(stream, _PEEK_SIZE))
     peeked = read_up_to(stream, header_length(1))
     # Fewer bytes do not identify the version; they are a partial event in any of them.
-    return detect_version(peeked) if len(peeked) == header_length(1) else 4, peeked
+    if len(peeked) < header_length(1):
+        return 4, peeked
+    version, first = detect_version(peeked), read_header(peeked, 1)
+    if first.type_code != EventType.rotate_event:
+        return version, peeked
+    rest = min(max(first.len_event, header_length(4)), _PEEK_SIZE) - len(peeked)
+    peeked += read_up_to(stream, rest)
+    head = read_up_to(stream, header_length(1))
+    if len(head) == header_length(1) and read_header(head, 1).type_code not in FIRST_TYPES:
+        raise DamagedStartError("unknown version: no format description follows the first ROTATE_EVENT")
+    return version, peeked + head
 
 
 #: How far a file that does not begin like a log is searched for events, in bytes.

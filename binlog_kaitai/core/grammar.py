@@ -68,6 +68,9 @@ YearBits = BinlogEnums.YearBits
 CHECKSUM_SIZE = sizes.BinlogEvent.CHECKSUM_SIZE
 
 KaitaiStruct.__repr__ = describe  # type: ignore[method-assign]  # Kaitai shows no fields
+#: The fixed part of a ROTATE_EVENT has 8 bytes on all servers of version 4.
+_BEFORE_DESCRIPTION = tuple(8 if kind == EventType.rotate_event else 0 for kind in range(1, 5))
+
 _TABLE_ID_ROOM = 16  # longer than any table ID
 _ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
 
@@ -173,6 +176,11 @@ class Format:
     def of_version(cls, binlog_version: int) -> Format:
         """The layout before any format description event."""
         return cls(binlog_version, header_length(binlog_version))
+
+    @classmethod
+    def before_description(cls, *, is_checksummed: bool) -> Format:
+        """The layout of the ROTATE_EVENT with which a server's stream begins."""
+        return cls(4, header_length(4), is_checksummed, post_header_lengths=_BEFORE_DESCRIPTION)
 
     @classmethod
     def described_by(cls, event: FormatDescriptionEvent) -> Format:

@@ -160,7 +160,7 @@ def read_from(
     """
     version, peeked = read_start(stream)
     if position <= len(MAGIC):
-        start = Context(version), len(MAGIC)
+        start = Context(version, peeked), len(MAGIC)
         return BlockReader(
             stream, *start, name=path, peeked=peeked, block_size=block_size, leaves_checks=True
         )

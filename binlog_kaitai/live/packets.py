@@ -61,8 +61,6 @@ MAX_EVENT = (1 << 30) + (1 << 16)
 #: Maximum number of consecutive packets without an event of a log; a real server sends at most four.
 _MOST_MADE_UP = 16
 
-#: The first ROTATE precedes the format description; its fixed part has 8 bytes on all servers.
-_BEFORE_DESCRIPTION = tuple(8 if kind == EventType.rotate_event else 0 for kind in range(1, 5))
 
 
 class State(Enum):
@@ -320,7 +318,7 @@ class EventStream(io.RawIOBase):
         elif header.type_code == EventType.rotate_event:
             # Whether it has a checksum depends on the preceding log, or on a variable.
             is_checksummed = stored_checksum(raw) == crc32_of(raw, header)
-            layout = Format(_V4, _HEADER, is_checksummed, post_header_lengths=_BEFORE_DESCRIPTION)
+            layout = Format.before_description(is_checksummed=is_checksummed)
             try:
                 body: Any = parse_event(raw, header.type_code, layout).body.content
             except BinlogError as error:

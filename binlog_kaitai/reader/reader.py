@@ -248,7 +248,7 @@ class LogReader(AbstractContextManager["LogReader"]):
         position = 0
         try:
             framer = Framer.of_file(stream)
-            context = Context(framer.binlog_version)
+            context = Context(framer.binlog_version, framer.start)
             transactions = GtidTracker()
             for stop, following in pairwise(stops):
                 framer.skip_to(stop)

@@ -77,13 +77,19 @@ class LogHeader:
     lost: Gap | None = None
 
     @property
+    def event(self) -> bytes:
+        """The format description event, or that of an older version."""
+        *_, frame = Framer.of_file(io.BytesIO(self.data))
+        return frame.raw
+
+    @property
     def context(self) -> Context:
         """The context after the first event."""
         return _context_after(self.data)
 
 
 def read_log_header(stream: BinaryIO) -> LogHeader:
-    """The magic and first event of a log, unchanged.
+    """The magic and first event of a log, unchanged; and the ROTATE_EVENT before it in a saved stream.
 
     Raises
     ------
@@ -92,14 +98,15 @@ def read_log_header(stream: BinaryIO) -> LogHeader:
     """
     stream.seek(0)
     framer = Framer.of_file(stream)
-    end = len(MAGIC)
+    end, has_format = len(MAGIC), False
     for frame in framer:
-        end = frame.end_position
-        break
+        end, has_format = frame.end_position, frame.header.type_code != EventType.rotate_event
+        if has_format:
+            break
     stream.seek(0)
     data = stream.read(end)
     _context_after(data)
-    if end == len(MAGIC) and stream.read(1):
+    if not has_format and (end > len(MAGIC) or stream.read(1)):
         raise TruncatedError("ends inside its first event", position=end)
     return LogHeader(data, end)
 
@@ -139,7 +146,7 @@ def _as_it_is(stream: BinaryIO) -> tuple[LogHeader | None, BinlogError | None]:
 
 def _context_after(data: bytes) -> Context:
     framer = Framer.of_file(io.BytesIO(data))
-    context = Context(framer.binlog_version)
+    context = Context(framer.binlog_version, framer.start)
     for frame in framer:
         try:
             context.observe(frame.raw, frame.header)
@@ -155,7 +162,7 @@ def _is_right(head: LogHeader, stream: BinaryIO) -> bool:
     layout = head.context.layout
     if head.end == len(MAGIC) or layout.binlog_version < 4:
         return True
-    raw = head.data[len(MAGIC) :]
+    raw = head.event
     header = read_header(raw, 4)
     status = checksum_status(raw, header, Context(4).layout)
     if status != "none":

@@ -33,7 +33,7 @@ from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.rewrite.log_headers import LogHeader
-from binlog_kaitai.sources.source import MAGIC, Part
+from binlog_kaitai.sources.source import Part
 
 #: Shorter events are read to check whether they are intact, in bytes.
 _SHORT = 64 << 10
@@ -86,7 +86,7 @@ class _Contexts:
 
     def __init__(self, head: LogHeader, report: Report) -> None:
         self._positions = [position for position, _ in report.formats]
-        first, version = head.data[len(MAGIC) :], head.context.layout.binlog_version
+        first, version = head.event, head.context.layout.binlog_version
         self._found = [head.context]
         self._found += [context_of(Part((), version, (first, raw))) for _, raw in report.formats]
 

@@ -44,11 +44,23 @@ class LogStart(KaitaiStruct):
 
     @property
     def binlog_version(self):
-        """4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
-        whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
+        """4 where the log starts with a format description event, or is a saved stream; else by the length of the
+        START_EVENT_V3, whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3;
+        else 0.
         """
         if hasattr(self, '_m_binlog_version'):
             return self._m_binlog_version
 
-        self._m_binlog_version = (4 if self.first_header.type_code == binlog_enums.BinlogEnums.EventType.format_description_event else (0 if self.first_header.type_code != binlog_enums.BinlogEnums.EventType.start_event_v3 else (1 if self.first_header.len_event == 13 + 56 else (3 if self.first_header.len_event == 19 + 56 else 0))))
+        self._m_binlog_version = (4 if self.is_saved_stream else (4 if self.first_header.type_code == binlog_enums.BinlogEnums.EventType.format_description_event else (0 if self.first_header.type_code != binlog_enums.BinlogEnums.EventType.start_event_v3 else (1 if self.first_header.len_event == 13 + 56 else (3 if self.first_header.len_event == 19 + 56 else 0)))))
         return getattr(self, '_m_binlog_version', None)
+
+    @property
+    def is_saved_stream(self):
+        """The file is what a server sent to a replica: the log begins after the ROTATE_EVENT that the server
+        made up to name it. Whether that event has a checksum, only its last bytes tell.
+        """
+        if hasattr(self, '_m_is_saved_stream'):
+            return self._m_is_saved_stream
+
+        self._m_is_saved_stream =  ((self.first_header.type_code == binlog_enums.BinlogEnums.EventType.rotate_event) and (self.first_header.timestamp == 0))
+        return getattr(self, '_m_is_saved_stream', None)

@@ -17,7 +17,13 @@ class LogStart(KaitaiStruct):
     """No bytes; a log of no known version is refused here."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
+    def is_saved_stream(self) -> bool:
+        """The file is what a server sent to a replica: the log begins after the ROTATE_EVENT that the server
+        made up to name it. Whether that event has a checksum, only its last bytes tell.
+        """
+    @property
     def binlog_version(self) -> int:
-        """4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
-        whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
+        """4 where the log starts with a format description event, or is a saved stream; else by the length of the
+        START_EVENT_V3, whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3;
+        else 0.
         """

@@ -1067,7 +1067,8 @@ MEANINGS: dict[str, dict[str, str]] = {
     'LogStart': {
         'first_header': "The first event's header, as far as all versions have it.",
         'refusal': 'No bytes; a log of no known version is refused here.',
-        'binlog_version': '4 where the log starts with a format description event; else by the length of the START_EVENT_V3, whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.',
+        'is_saved_stream': 'The file is what a server sent to a replica: the log begins after the ROTATE_EVENT that the server made up to name it. Whether that event has a checksum, only its last bytes tell.',
+        'binlog_version': '4 where the log starts with a format description event, or is a saved stream; else by the length of the START_EVENT_V3, whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.',
     },
     'MysqlBinlog': {
         'magic': 'What every binary log starts with.',

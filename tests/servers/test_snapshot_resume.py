@@ -163,9 +163,9 @@ def test_continues_after_interruptions(
     queries: list[str] = []
     stream = Session.stream
 
-    def counted(session: Session, query: str, what: str = "") -> Any:
+    def counted(session: Session, query: str, columns: int, what: str = "") -> Any:
         queries.append(query)
-        return stream(session, query, what)
+        return stream(session, query, columns, what)
 
     with monkeypatch.context() as patch:
         patch.setattr(Session, "stream", counted)

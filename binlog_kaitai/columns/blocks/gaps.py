@@ -226,7 +226,7 @@ class AroundDamage:
             self._is_over, error.position = True, position
             yield Gap(position, TO_THE_END, error)
             return
-        context = Context(version)
+        context = Context(version, peeked)
         self.reader = BlockReader(
             self._stream, context, begin, name=self._name, peeked=peeked, **self._options
         )

@@ -123,7 +123,7 @@ class BlockReader:
         self._stream = stream
         self._special = _special_types(context.layout, everything=False)
         self._max_events, self._max_event_size = max_events, max_event_size
-        self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
+        self._buffer: Any = np.empty(max(block_size, 256, len(peeked)), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
         self._buffers = Buffers(are_shared=shares_blocks)
         self._error: BinlogError | None = None  # raised after the events before it
@@ -134,7 +134,7 @@ class BlockReader:
     def of_file(cls, stream: BinaryIO, name: str, **options: Any) -> BlockReader:
         """Blocks of a whole file, from its magic on; the options are those of the class."""
         version, peeked = read_start(stream)
-        return cls(stream, Context(version), len(MAGIC), name=name, peeked=peeked, **options)
+        return cls(stream, Context(version, peeked), len(MAGIC), name=name, peeked=peeked, **options)
 
     def end(self, *, checks_pieces: bool = True) -> End | None:
         """Set after iteration: how the log ended; None if its end was not reached.

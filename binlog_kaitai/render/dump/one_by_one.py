@@ -92,6 +92,10 @@ class LogEvents:
             self.print_event(block, row)
         self.position = int(block.end_positions[-1])
 
+    def events_of(self, block: Block) -> list[Event]:
+        """The events of a block, to be printed later."""
+        return [event for row in range(len(block)) for event in self._read(block, row)]
+
     def print_event(
         self, block: Block, row: int, passes: bool | None = None, *, is_opened: bool = False
     ) -> None:

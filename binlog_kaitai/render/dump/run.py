@@ -212,9 +212,19 @@ class _Dump:
             with source.open() as stream:
                 blocks = self._blocks(stream, name, start, formats)
                 context = _context_of(blocks.context.layout.binlog_version, formats)
+                context.layout = blocks.context.layout
                 log, in_bulk = LogEvents(self, name, start, context), None
+                held: list[Event] = []
                 for block in blocks:
                     log.count(block)
+                    if self.printer is None and not block.is_special and block.layout.binlog_version == 4:
+                        held += log.events_of(block)  # before the format description, which tells the client
+                        continue
+                    if held:
+                        self._begin(block.event(0))
+                        if not all(map(self.show, held)):
+                            return False
+                        held = []
                     has_payloads = EventType.transaction_payload_event in block.kinds
                     if block.is_special or not self._has_begun or not (log.pays() or has_payloads):
                         log.print(block)

@@ -1,0 +1,158 @@
+"""What a server sends to a replica, saved after the magic: a ROTATE_EVENT precedes the format description."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.splits.split import files_before, plan, read_split
+from binlog_kaitai.columns.verify.logs import verify
+from binlog_kaitai.errors import DamagedStartError
+from binlog_kaitai.following import Follower
+from binlog_kaitai.render.dump import DumpOptions, dump
+from binlog_kaitai.rewrite import repair
+from binlog_kaitai.sources.source import MAGIC, resolve
+from tests.columns.refusals import ENTRIES, events_in, refusal
+from tests.corpus_files import case
+from tests.extent import sample
+from tests.sources.test_encrypted import Pipe
+
+LOGS = {
+    "mysql": case("mysql-9.7", "orders").logs[0],
+    "mariadb": case("mariadb-11.8", "types_full").logs[0],
+    "without checksums": case("mysql-9.7", "no_checksum").logs[0],
+}
+ARTIFICIAL = 0x20
+
+
+def rotate(*, is_checksummed: bool, timestamp: int = 0) -> bytes:
+    body = (4).to_bytes(8, "little") + b"binlog.000010"
+    size = 19 + len(body) + 4 * is_checksummed
+    raw = struct.pack("<IBIIIH", timestamp, 4, 1, size, 0, ARTIFICIAL) + body
+    return raw + zlib.crc32(raw).to_bytes(4, "little") * is_checksummed
+
+
+def as_artificial(description: bytes) -> bytes:
+    """A format description as a server sends it to a replica that does not begin at the start of a log."""
+    raw = bytearray(description)
+    raw[13:17], raw[17:19] = bytes(4), ARTIFICIAL.to_bytes(2, "little")
+    return bytes(raw[:-4]) + zlib.crc32(raw[:-4]).to_bytes(4, "little")
+
+
+#: A log, whether the ROTATE_EVENT has a checksum, and whether the format description is artificial.
+WAYS = list(product(LOGS, (True, False), (False, True)))
+
+
+@pytest.fixture(params=[WAYS[0], *sample(WAYS[1:], 3)], ids=str)
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A log without the ROTATE_EVENT."""
+    name, _, is_artificial = request.param
+    description, *others = events_in(LOGS[name].read_bytes())
+    first = as_artificial(description) if is_artificial else description
+    path = tmp_path / "log.000001"
+    path.write_bytes(MAGIC + first + b"".join(others))
+    return path
+
+
+@pytest.fixture
+def stream(request: pytest.FixtureRequest, log: Path, tmp_path: Path) -> Path:
+    """The same after the ROTATE_EVENT."""
+    _, is_checksummed, _ = request.node.callspec.params["log"]
+    path = tmp_path / "stream.000001"
+    path.write_bytes(MAGIC + rotate(is_checksummed=is_checksummed) + log.read_bytes()[len(MAGIC) :])
+    return path
+
+
+def test_every_reader_reads_it(stream: Path, log: Path) -> None:
+    assert {entry: refusal(entry, str(stream)) for entry in ENTRIES} == dict.fromkeys(ENTRIES)
+    (report,) = verify(stream, thorough=True)
+    assert report.is_ok
+    first, *others = bk.open(stream)
+    assert (first.position, first.type, first.body.next_log) == (4, "ROTATE_EVENT", "binlog.000010")
+    expected = list(bk.open(log))
+    assert [event.type for event in others] == [event.type for event in expected]
+    assert [event.raw for event in others] == [event.raw for event in expected]
+    assert {event.position - one.position for event, one in zip(others, expected, strict=True)} == {
+        len(first.raw)
+    }
+    assert rows(stream) == rows(log) != []
+
+
+def rows(source: object) -> list[object]:
+    return [(row.schema.full_name, row.before, row.after) for row in bk.read_rows(source)]  # type: ignore[arg-type]
+
+
+def test_from_a_pipe(stream: Path, log: Path) -> None:
+    assert rows(Pipe(stream.read_bytes())) == rows(log)
+
+
+def test_from_a_position(stream: Path) -> None:
+    everything = list(bk.open(stream))
+    start = everything[len(everything) // 2].position
+    expected = [event.raw for event in everything if event.position >= start]
+    assert [event.raw for event in bk.open(stream, start_position=start)] == expected
+    positions = bk.read_events(stream, start_position=start).read_all().column("position").to_pylist()
+    assert positions == [event.position for event in everything if event.position >= start]
+
+
+def test_in_splits_and_followed(stream: Path) -> None:
+    whole = bk.read_events(stream).read_all().to_pylist()
+    splits = plan([str(stream)], 1000)
+    parts = (
+        row
+        for split in splits
+        for batch in read_split(split, "events", earlier=files_before(splits, split))
+        for row in batch.to_pylist()
+    )
+    assert list(parts) == whole
+    follower = Follower([str(stream)])
+    mark = follower.advance(follower.earliest(), max_bytes=300)
+    assert follower.advance(mark).position == whole[-1]["end_position"]
+
+
+def test_dump_is_that_of_the_client_of_the_log(stream: Path, log: Path) -> None:
+    """With one more event, and other positions."""
+    size = next(iter(bk.open(stream))).end_position - len(MAGIC)
+
+    def lines(path: Path, moved: int) -> Iterator[str]:
+        output = io.BytesIO()
+        dump(str(path), output.write, DumpOptions(verbose=1, base64_output="decode-rows"))  # type: ignore[arg-type]
+        for line in output.getvalue().decode("utf-8", "replace").splitlines():
+            yield re.sub(r"# at (\d+)$", lambda found: f"# at {int(found[1]) - moved}", line)
+
+    moved = list(lines(stream, size))
+    at = next(number for number, line in enumerate(moved) if "Rotate to binlog.000010  pos: 4" in line)
+    assert moved[at - 1] == f"# at {4 - size}"
+    assert moved[: at - 1] + moved[at + 1 :] == list(lines(log, 0))
+
+
+def test_nothing_is_repaired(stream: Path, tmp_path: Path) -> None:
+    (source,) = resolve(stream)
+    done = repair(source, str(tmp_path / "repaired"))
+    assert (done.damage_count, done.dropped) == (0, [])
+    assert rows(tmp_path / "repaired") == rows(stream)
+
+
+@pytest.mark.parametrize("timestamp", [0, 1])
+def test_another_event_after_it_is_damage(timestamp: int, tmp_path: Path) -> None:
+    _, *others = events_in(LOGS["mysql"].read_bytes())
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(MAGIC + rotate(is_checksummed=True, timestamp=timestamp) + b"".join(others))
+    with pytest.raises(DamagedStartError, match="unknown version"):
+        list(bk.open(path))
+
+
+def test_no_event_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(MAGIC + rotate(is_checksummed=True))
+    assert [event.type for event in bk.open(path)] == ["ROTATE_EVENT"]
+    (source,) = resolve(path)
+    assert "ends inside its first event" in str(repair(source, str(tmp_path / "repaired")).damages[0])
