@@ -78,9 +78,9 @@ class LogHeader:
 
     @property
     def event(self) -> bytes:
-        """The format description event, or that of an older version."""
-        *_, frame = Framer.of_file(io.BytesIO(self.data))
-        return frame.raw
+        """The format description event, or that of an older version; empty if the log has no event."""
+        frames = list(Framer.of_file(io.BytesIO(self.data)))
+        return frames[-1].raw if frames else b""
 
     @property
     def context(self) -> Context:
