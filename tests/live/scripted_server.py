@@ -23,7 +23,7 @@ _SSL, _PLAIN = 0x800, 0x8_8200
 _QUERY, _DUMP, _DUMP_GTID, _REGISTER = 3, 0x12, 0x1E, 0x15
 
 #: Seconds that it waits for a client which waits for more, too.
-_PATIENCE = 0.3
+_PATIENCE = 3.0
 
 
 class Raw(bytes):
