@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from binlog_kaitai.cli import progress
+from binlog_kaitai.sources.source import Source
 from tests.corpus_files import case
 from tests.extent import sample
 
@@ -92,6 +94,16 @@ def test_long_work_shows_how_far_it_is(command: str, tmp_path: Path) -> None:
     os.close(mother)
     assert process.wait(60) == 0
     assert MIXED.name.encode() in written
+
+
+@pytest.mark.parametrize(("size", "is_shown"), [((4 << 20) - 1, False), (4 << 20, True)])
+def test_a_bar_is_shown_for_logs_of_4_mib_or_more(size: int, is_shown: bool, tmp_path: Path) -> None:
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(bytes(size))
+    bar = progress._Bar("")
+    bar.advance(Source.of_path(str(log)), 4)
+    bar.close()
+    assert (bar._bar is not None) is is_shown
 
 
 def completed(*words: str) -> list[str]:
