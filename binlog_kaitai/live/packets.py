@@ -62,7 +62,6 @@ MAX_EVENT = (1 << 30) + (1 << 16)
 _MOST_MADE_UP = 16
 
 
-
 class State(Enum):
     """Why a stream returns no bytes at the moment."""
 

@@ -18,6 +18,7 @@ from binlog_kaitai.columns.splits.split import files_before, plan, read_split
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import DamagedError, NotABinlogError, PackedWarning
 from binlog_kaitai.following import Follower
+from binlog_kaitai.render.verify_report import report_lines
 from binlog_kaitai.sources.source import Source, length_of, log_name, resolve, state_of, with_later_logs
 from tests.corpus_files import case
 from tests.extent import sample
@@ -217,3 +218,13 @@ def test_a_window_that_is_too_large() -> None:
     data = b"\x28\xb5\x2f\xfd\x00\xa0" + bytes(100)
     with pytest.raises(bk.BinlogError, match="zstd"):
         list(bk.open(data))
+
+
+@pytest.mark.parametrize("form", ["zip", "encrypted", "tar"])
+def test_verify_claims_no_checks_of_what_it_has_not_read(form: str) -> None:
+    files = {"zip": b"PK\3\4" + bytes(500), "encrypted": as_mysql(PLAIN), "tar": tar("a", "v7")}
+    report = scan(Source.of_bytes(files[form]))
+    assert report.not_checked is not None
+    assert "  bodies checked against the grammar: 0" in list(report_lines(report))
+    whole = list(report_lines(scan(Source.of_bytes(PLAIN), is_thorough=True)))
+    assert "  bodies checked against the grammar: all" in whole
