@@ -81,6 +81,15 @@ def test_without_names_a_definition_with_these_signs_provides_them(read: Any) ->
     }  # fmt: skip
 
 
+@READERS
+def test_in_a_relay_log_the_source_decides(read: Any, tmp_path: Path) -> None:
+    layout, (start, *_) = events_of(case("mysql-9.7", "metadata").logs[0])
+    log = LogMaker(layout)
+    log.add(start[0])
+    log.add_all(raw for group in events_of(MINIMAL)[1] for raw in group)
+    assert contents(read(log.write(tmp_path / "relay.000002"))) == contents(read(MINIMAL))
+
+
 def of_version(server_version: str, source: Path, folder: Path) -> Path:
     """The log as if another server had written it."""
     layout, groups = events_of(source)

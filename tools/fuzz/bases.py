@@ -53,7 +53,7 @@ def cases() -> tuple[tuple[Path, ...], ...]:
     """The logs of the corpus by folder, in a reproducible order."""
     folders: dict[Path, list[Path]] = {}
     for path in sorted(CORPUS.glob("**/*.0*")):
-        if path.suffix[1:].isdigit():
+        if path.suffix[1:].isdigit() and path.is_file():
             folders.setdefault(path.parent, []).append(path)
     return tuple(tuple(logs) for logs in folders.values())
 
