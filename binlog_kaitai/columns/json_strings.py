@@ -21,6 +21,12 @@ ESCAPES = np.array(
 
 HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
+#: For each letter after a backslash, the byte; for each hexadecimal digit, its value.
+_ESCAPED, _HEX_VALUES = np.zeros((2, 256), dtype=np.uint8)
+for _byte, _letter in _SHORT.items():
+    _ESCAPED[ord(_letter)] = ord(_byte)
+_HEX_VALUES[HEX_DIGITS] = range(16)
+
 #: Length of a UTF-8 character by its first byte, 0 if invalid; and the range of its second byte, which
 #: excludes overlong forms, surrogates, and code points above U+10FFFF.
 _SIZES = np.zeros(256, dtype=np.uint8)
@@ -48,6 +54,26 @@ def put_escape(byte: int, out: Bytes, at: int) -> Any:
         return at + 2
     out[at + 1], out[at + 2], out[at + 3] = 117, 48, 48
     return put_hex(byte, out, at + 4)
+
+
+@kernel
+def unquote(text: Bytes, begin: int, end: int) -> Any:
+    """Replace the JSON string `text[begin:end]`, escaped as by `put_escape`, by its characters."""
+    at = begin
+    offset = begin + 1
+    while offset < end - 1:
+        byte = text[offset]
+        offset += 1
+        if byte == 92:
+            letter = text[offset]
+            offset += 1
+            byte = _ESCAPED[letter]
+            if letter == 117:
+                byte = _HEX_VALUES[text[offset + 2]] << 4 | _HEX_VALUES[text[offset + 3]]
+                offset += 4
+        text[at] = byte
+        at += 1
+    return at
 
 
 @kernel

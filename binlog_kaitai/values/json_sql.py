@@ -15,8 +15,8 @@ from binlog_kaitai.values.sql_text import literal
 
 _Type = JsonBinary.ValueType
 
-#: SQL types of values without a JSON equivalent.
-_CASTS: dict[ColumnType | int, str] = {
+#: SQL types of values without a JSON equivalent, other than DECIMAL.
+CASTS: dict[ColumnType | int, str] = {
     ColumnType.date: "DATE",
     ColumnType.time: "TIME(6)",
     ColumnType.datetime: "DATETIME(6)",
@@ -24,7 +24,7 @@ _CASTS: dict[ColumnType | int, str] = {
 }
 
 #: Documents store the capacity for digits, in groups of nine: up to 72 for a number of 65 digits.
-_MOST_DIGITS = 65
+MOST_DIGITS = 65
 
 
 def document_sql(document: JsonBinary) -> str:
@@ -66,7 +66,7 @@ def _cast(content: Any) -> str | None:
     text = opaque_text(content)
     if content.type == ColumnType.newdecimal:
         number = content.value.content.number
-        precision = min(number.precision, _MOST_DIGITS)
+        precision = min(number.precision, MOST_DIGITS)
         return f"CAST('{text}' AS DECIMAL({precision},{number.scale}))"
-    name = _CASTS.get(content.type)
+    name = CASTS.get(content.type)
     return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"

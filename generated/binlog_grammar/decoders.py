@@ -337,6 +337,65 @@ def json_uint64(data: Any, at: Any) -> Any:
     return value
 
 
+def json_opaque(data: Any, at: Any) -> Any:
+    """type, @len_value of a `json_binary::opaque`."""
+    type = byte(data, at)
+    return type, at + 1
+
+
+def json_decimal_number(data: Any, at: Any) -> Any:
+    """@number of a `json_opaque::decimal`."""
+    return at + 2
+
+
+def json_decimal(data: Any, at: Any) -> Any:
+    """precision, scale, #number of a `json_opaque::decimal`."""
+    precision = byte(data, at)
+    scale = byte(data, at + 1)
+    number_integer_digits = (precision - scale) if (precision > scale) else 0
+    number_len_integer = ((number_integer_digits // 9) * 4) + (((number_integer_digits % 9) + 1) >> 1)
+    number_len_fraction = ((scale // 9) * 4) + (((scale % 9) + 1) >> 1)
+    return precision, scale, (number_len_integer + number_len_fraction)
+
+
+def json_datetime_end(data: Any, at: Any) -> Any:
+    """@unknown_tail of a `json_opaque::datetime`."""
+    return at + 8
+
+
+def json_datetime(data: Any, at: Any) -> Any:
+    """year, month, day, hour, minute, second, microsecond of a `json_opaque::datetime`."""
+    bits = little_8(data, at)
+    year_month = (bits >> 46) & 0x1ffff
+    year = year_month // 13
+    month = year_month % 13
+    day = (bits >> 41) & 0x1f
+    hour = (bits >> 36) & 0x1f
+    minute = (bits >> 30) & 0x3f
+    second = (bits >> 24) & 0x3f
+    microsecond = bits & 0xffffff
+    return year, month, day, hour, minute, second, microsecond
+
+
+def json_time_end(data: Any, at: Any) -> Any:
+    """@unknown_tail of a `json_opaque::time`."""
+    return at + 8
+
+
+def json_time(data: Any, at: Any) -> Any:
+    """is_negative, hour, minute, second, microsecond of a `json_opaque::time`."""
+    sign = signed(byte(data, at + 7), 8)
+    is_negative = sign < 0
+    packed = signed(little_4(data, at + 3), 32)
+    fraction = little_3(data, at)
+    magnitude = packed if (not is_negative) else ((-packed) if (fraction == 0) else ((-packed) - 1))
+    hour = (magnitude >> 12) & 1023
+    minute = (magnitude >> 6) & 63
+    second = magnitude & 63
+    microsecond = (16777216 - fraction) if (is_negative and (fraction != 0)) else fraction
+    return is_negative, hour, minute, second, microsecond
+
+
 def length_prefix(data: Any, at: Any, num_bytes: Any) -> Any:
     """value of a `length_prefix`."""
     value = byte(data, at) if (num_bytes == 1) else (little_2(data, at) if (num_bytes == 2) else (little_3(data, at) if (num_bytes == 3) else little_4(data, at)))

@@ -26,6 +26,7 @@ REASONS = {
     "columns/rows/counting.py: count_rows": "which images are wanted; null bits, eight at once",
     "columns/rows/images.py: _program": "which images are wanted",
     "columns/rows/json_kernels.py: put_document": "types of containers, odd: large; a stack, packed",
+    "columns/rows/json_kernels.py: put_path": "types of containers in a stack, packed",
     "columns/rows/read_kernels.py: mark_valid": "Arrow's validity bits",
     "columns/rows/read_kernels.py: read_columns": "the bytes that some bits take",
     "columns/rows/strings.py: vectors": "the alignment of Arrow's buffers",
@@ -77,7 +78,7 @@ REASONS = {
     "rewrite/log_headers.py: _neighbours": "the checksum without the flag of a log in use",
     # Values that the grammar has as bytes, since they may have more than 53 bits or are strings to the log.
     "columns/rows/commit_times.py: _times": "the flag in the highest bit of a timestamp",
-    "columns/rows/json_kernels.py: put_scalar": "types of integers; odd: signed",
+    "columns/rows/json_scalars.py: put_scalar": "types of integers; odd: signed",
     "columns/rows/json_kernels.py: string_at": "a length in groups of seven bits",
     "columns/text/printed_values.py: put_bits": "BIT, a bit at a time",
     "columns/text/sql.py: _srids": "SRIDs of a whole column at once",

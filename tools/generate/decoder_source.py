@@ -162,8 +162,11 @@ class Decoder:
         """Length of the fields before one, or of all."""
         seq, bits, sizes = scope.type.seq, 0, list[str]()
         index = len(seq) if index is None else index
-        wanted = self._condition(scope, seq[index]) if index < len(seq) else "True"
-        for node in seq[:index]:
+        before = seq[:index]
+        # A condition on the rest of the bytes cannot be translated, and is only needed to exclude others.
+        is_conditional = index < len(seq) and any("if" in node for node in before)
+        wanted = self._condition(scope, seq[index]) if is_conditional else "True"
+        for node in before:
             if (width := bits_of(node)) and "if" not in node:
                 bits += width
             elif not exclude(wanted, self._condition(scope, node)):

@@ -101,6 +101,13 @@ WANTED = (
     Wanted("json_uint32", "json_binary::uint32_value", ("value",)),
     Wanted("json_int64", "json_binary::int64_value", ("value",)),
     Wanted("json_uint64", "json_binary::uint64_value", ("value",)),
+    Wanted("json_opaque", "json_binary::opaque", ("type", "@len_value")),
+    Wanted("json_decimal_number", "json_opaque::decimal", ("@number",)),
+    Wanted("json_decimal", "json_opaque::decimal", ("precision", "scale", "#number")),
+    Wanted("json_datetime_end", "json_opaque::datetime", ("@unknown_tail",)),
+    Wanted("json_datetime", "json_opaque::datetime", (*_DATE, *_CLOCK, "microsecond")),
+    Wanted("json_time_end", "json_opaque::time", ("@unknown_tail",)),
+    Wanted("json_time", "json_opaque::time", ("is_negative", *_CLOCK, "microsecond")),
     Wanted("length_prefix", "length_prefix", ("value",)),
     Wanted("len_null_bits", "row_image", ("#null_bits",), ("columns.num_present",)),
     Wanted(

@@ -77,8 +77,8 @@ _TABLE = {
         "put_floats": "f8[] b1[] f8 f8 b1 b1 u1[]* i8[]* b1[]*",
     },
     "binlog_kaitai.columns.rows.json_kernels": {
-        "put_document": "u1[] i8 i8 u1[]* i8 i8[]*",
-        "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* b1[]*",
+        "put_document": "u1[] i8 i8 u1[]* i8 i8[]* u1[]* i8",
+        "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* u1[]* i8[]* b1[]*",
     },
     "binlog_kaitai.columns.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",

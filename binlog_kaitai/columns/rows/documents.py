@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,36 +17,58 @@ from binlog_kaitai.columns.rows.strings import is_text
 _RATIO, _LEAST = 2, 1 << 12
 
 
+class Documents(NamedTuple):
+    """JSON documents printed by the kernel.
+
+    Attributes
+    ----------
+    texts
+        Arrow array in the format of the server; a document left out is empty.
+    is_left : bool array
+        The documents left to the event reader.
+    casts
+        Arrow array of bytes: paths and SQL expressions of the values that the texts do not express, see
+        `put_document`; empty unless requested.
+    """
+
+    texts: Any
+    is_left: Any
+    casts: Any
+
+
 def documents(cells: Cells, kind: pa.DataType) -> Any:
     """JSON in the format of the server."""
-    found, is_left = documents_and_rest(cells, kind)
-    rows = np.flatnonzero(is_left)
+    printed = printed_documents(cells, kind)
+    rows = np.flatnonzero(printed.is_left)
     if not len(rows):
-        return found
+        return printed.texts
     texts = cells.by_reader(rows, lambda value: plain(str(value)))
-    return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))
+    return pc.replace_with_mask(printed.texts, pa.array(printed.is_left), pa.array(texts, kind))
 
 
-def documents_and_rest(cells: Cells, kind: pa.DataType) -> tuple[Any, Any]:
-    """JSON decoded by the kernel, and a bool array of the documents left to the event reader."""
+def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = False) -> Documents:
+    """JSON printed by the kernel."""
     count, prefix = len(cells), cells.width.prefix
-    offsets = np.zeros(count + 1, dtype=np.int64)
+    offsets, cast_offsets = np.zeros((2, count + 1), dtype=np.int64)
     size = int(cells.run(measure, prefix, 0, 0, offsets[1:]))
     out = np.empty(_RATIO * size + _LEAST, dtype=np.uint8)
+    casts = np.empty(_LEAST if has_casts else 0, dtype=np.uint8)
     is_left = np.zeros(count, dtype=np.bool_)
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
     offsets[0] = 0
     put = put_documents.run
     reached, at = 0, 0
     while True:
-        reached, at = put(cells.data, cells.starts, prefix, reached, at, stack, out, offsets, is_left)
+        texts = out, offsets, casts, cast_offsets
+        reached, at = put(cells.data, cells.starts, prefix, reached, at, stack, *texts, is_left)
         if reached == count:
             break
-        out = np.concatenate((out, np.empty_like(out)))
+        out, casts = (np.concatenate((one, np.empty_like(one))) for one in (out, casts))
     valid = cells.valid
     bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:at])]
     found = pa.Array.from_buffers(kind, count, buffers)
     if not is_text(found):
         is_left = valid  # invalid UTF-8
-    return found, is_left
+    cast_buffers = [None, pa.py_buffer(cast_offsets.astype(np.int32)), pa.py_buffer(casts)]
+    return Documents(found, is_left, pa.Array.from_buffers(pa.binary(), count, cast_buffers))

@@ -10,8 +10,8 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 
-#: Result instead of an end offset: the number needs the general algorithm.
-LEFT = -2
+#: Results instead of an end offset: the output is full; the value is left to other code.
+NO_ROOM, LEFT = -1, -2
 
 #: Maximum length of a number in bytes.
 NUMBER_ROOM = 40

@@ -1,7 +1,7 @@
 """Kernels that print binary JSON documents.
 
-They follow `binlog_kaitai.values.json_text`, which prints what the kernels leave out: opaque values, numbers
-with more than fifteen digits, and malformed documents.
+They follow `binlog_kaitai.values.json_text` and `json_sql`, which print what the kernels leave out: malformed
+documents.
 """
 
 from __future__ import annotations
@@ -16,68 +16,25 @@ from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     json_container,
     json_entries,
-    json_int16,
-    json_int32,
-    json_int64,
     json_key,
-    json_uint16,
-    json_uint32,
-    json_uint64,
+    json_opaque,
     json_value,
     len_json_entries,
 )
 from binlog_kaitai.columns.kernel.text_kernels import put_number
-from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_digits
+from binlog_kaitai.columns.rows.cast_kernels import CAST_ROOM, has_cast, put_cast
+from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM, NUMBER_ROOM
+from binlog_kaitai.columns.rows.json_scalars import put_scalar, put_short
+from binlog_kaitai.columns.rows.opaque_kernels import STRING, opaque_room, put_opaque
 from binlog_kaitai.columns.rows.string_kernels import length_at
-from binlog_kaitai.columns.text.shortest import put_shortest
-
-#: Results instead of an end offset: the output is full, or (`LEFT`) the event reader must decode the value.
-NO_ROOM = -1
+from binlog_kaitai.columns.text.sql_kernels import put_literal
+from binlog_kaitai.values.sql_text import introducer
 
 #: JSON_DOCUMENT_MAX_DEPTH, and the count of numbers stored per open container.
 MAX_DEPTH, LEVEL = 100, 5
 
-#: Doubles with a magnitude between these are printed without an exponent.
-_LEAST, _MOST = 1e-14, 1e15
-
-# With a signed index, Numba would generate code for negative indexes.
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
-
-
-@kernel
-def integer_at(data: Bytes, kind: Any, position: int) -> Any:
-    """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be in bounds.
-
-    A UINT64 of 2^63 or more wraps to a negative number.
-    """
-    if kind == 5:
-        return json_int16(data, position)
-    if kind == 6:
-        return json_uint16(data, position)
-    if kind == 7:
-        return json_int32(data, position)
-    if kind == 8:
-        return json_uint32(data, position)
-    return json_int64(data, position) if kind == 9 else json_uint64(data, position)
-
-
-@kernel
-def put_short(data: Bytes, kind: Any, start: int, out: Bytes, at: int) -> Any:
-    """Print an INT16 (5) or UINT16 at `start`, which must be within the data; the output must have room."""
-    number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
-    if number < 0:
-        out[at] = 45
-        at += 1
-        number = -number
-    position = np.uint64(at)
-    if number < 10:
-        out[position] = 48 + number
-        return at + 1
-    if number < 100:
-        out[position] = 48 + number // 10
-        out[position + _ONE] = 48 + number % 10
-        return at + 2
-    return put_digits(number, 1, out, at)
+#: The introducer of a path in hexadecimal; servers that support JSON also support utf8mb4.
+INTRODUCER = np.frombuffer(introducer("utf8mb4").encode(), dtype=np.uint8)
 
 
 @kernel
@@ -116,46 +73,6 @@ def put_quoted(data: Bytes, start: int, length: int, out: Bytes, at: int) -> Any
 
 
 @kernel
-def put_double(data: Bytes, start: int, out: Bytes, at: int) -> Any:
-    """Print a double of moderate magnitude, which servers print without an exponent; leave others."""
-    bits = json_int64(data, start)
-    size = abs(np.uint64(bits).view(np.float64))
-    if size == 0.0 or _LEAST <= size < _MOST:
-        return put_shortest(bits, -15, 16, out, at)
-    return LEFT
-
-
-@kernel
-def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int) -> Any:
-    """Print a value that is not a container."""
-    if at + NUMBER_ROOM > out.shape[0]:
-        return NO_ROOM
-    if kind == 4:
-        if start + 1 > end or data[start] > 2:
-            return LEFT
-        text = b"null" if data[start] == 0 else b"true" if data[start] == 1 else b"false"
-        for step in range(len(text)):
-            out[at + step] = text[step]
-        return at + len(text)
-    if 5 <= kind <= 10:
-        size = 2 if kind < 7 else 4 if kind < 9 else 8
-        if start + size > end:
-            return LEFT
-        number = integer_at(data, kind, start)
-        if kind & 1:
-            if number < -0x7FFFFFFFFFFFFFFF:
-                return LEFT
-            if number < 0:
-                out[at] = 45
-                at += 1
-                number = -number
-        if number < 0:
-            return LEFT  # beyond the signed range
-        return put_number(number, out, at)
-    return put_double(data, start, out, at) if kind == 11 and start + 8 <= end else LEFT
-
-
-@kernel
 def string_at(data: Bytes, start: int, end: int) -> Any:
     """Offset and length of a string, whose length is a 7-bit varint at `start`; length -1 if invalid."""
     length = np.int64(0)
@@ -182,18 +99,80 @@ def is_after(data: Bytes, start: int, length: int, before: int, length_before: i
 
 
 @kernel
-def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: Ints) -> Any:
-    """Print the document in `data[start:end]`, in bounds; returns the end of the text, NO_ROOM or LEFT.
+def put_path(data: Bytes, stack: Ints, depth: int, out: Bytes, at: int) -> Any:
+    """Write the path of the current value of a document, see `put_document`; NO_ROOM if `out` is full."""
+    if at >= out.shape[0]:
+        return NO_ROOM
+    out[at] = 36
+    at += 1
+    for level in range(0, depth * LEVEL, LEVEL):
+        if at + 32 > out.shape[0]:
+            return NO_ROOM
+        if stack[level] & 3 < 2:
+            out[at] = 46
+            at = put_quoted(data, stack[level + 3], stack[level + 4], out, at + 1)
+            if at < 0:
+                return NO_ROOM
+        else:
+            out[at] = 91
+            at = put_number(stack[level + 2] - 1, out, at + 1)
+            out[at] = 93
+            at += 1
+    return at
 
-    `stack`, int64, holds MAX_DEPTH levels: offset, count, index, and offset and length of the last key.
+
+@kernel
+def put_casting(
+    data: Bytes,
+    kind: int,
+    start: int,
+    stack: Ints,
+    depth: int,
+    text: Bytes,
+    begin: int,
+    end: int,
+    casts: Bytes,
+    at: int,
+) -> Any:
+    """Write path and cast of a value whose text is `text[begin:end]`, only the cast if it is the document."""
+    # The path is assembled after the text, where the next value will overwrite it.
+    end_of_path = put_path(data, stack, depth, text, end)
+    size = 2 * (end_of_path - end) + INTRODUCER.shape[0] + 18 + end - begin + CAST_ROOM
+    if end_of_path < 0 or at + size > casts.shape[0]:
+        return NO_ROOM
+    if depth:
+        casts[at], casts[at + 1] = 44, 32
+        at = put_literal(text, end, end_of_path, INTRODUCER, casts, at + 2)
+        casts[at], casts[at + 1] = 44, 32
+        at += 2
+    return put_cast(data, kind, start, text, begin, end, casts, at)
+
+
+@kernel
+def put_document(
+    data: Bytes, start: int, end: int, out: Bytes, at: int, stack: Ints, casts: Bytes, cast_at: int
+) -> Any:
+    """Print the document in `data[start:end]`, which must be in bounds.
+
+    Parameters
+    ----------
+    stack : int64 array
+        MAX_DEPTH levels: offset, count, index, and offset and length of the last key.
+    casts, cast_at
+        Output for SQL expressions of the values that JSON text does not express, each after a comma and its
+        path (see `values.json_sql`), and the offset to write at; no expressions are written if it is empty.
+
+    Returns
+    -------
+    End of the text, NO_ROOM or LEFT; and the end of the casts.
     """
     if at + 4 > out.shape[0]:
-        return NO_ROOM
+        return NO_ROOM, cast_at
     if start >= end:
         # An empty document is a null.
         for step in range(4):
             out[at + step] = b"null"[step]
-        return at + 4
+        return at + 4, cast_at
     kind = np.int64(data[start])
     position = start + 1
     kinds = stack.shape[0] // LEVEL
@@ -204,13 +183,13 @@ def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: 
         if kind < 4:
             is_large = kind & 1 == 1
             if depth >= MAX_DEPTH or depth >= kinds or json_entries(data, position, is_large) > end:
-                return LEFT
+                return LEFT, cast_at
             count, size, table = json_container(data, position, is_large, kind < 2)
             left_to_copy -= size
             if size < table or position + size > end or left_to_copy < 0:
-                return LEFT
+                return LEFT, cast_at
             if at + 2 > out.shape[0]:
-                return NO_ROOM
+                return NO_ROOM, cast_at
             out[at] = 123 if kind < 2 else 91
             at += 1
             level = depth * LEVEL
@@ -221,22 +200,37 @@ def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: 
             stack[level + 4] = -1
             depth += 1
         else:
-            if kind == 12:
+            if kind == 12 or kind == 15:
+                column_type: Any = STRING
+                if kind == 15 and position < end:
+                    column_type, position = json_opaque(data, position)
                 position, length = string_at(data, position, end)
                 left -= length
                 if length < 0 or left < 0:
-                    return LEFT
-                at = put_quoted(data, position, length, out, at)
+                    return LEFT, cast_at
+                begin = at
+                if column_type == STRING:
+                    at = put_quoted(data, position, length, out, at)
+                elif at + opaque_room(length) > out.shape[0]:
+                    return NO_ROOM, cast_at
+                else:
+                    at = put_opaque(data, column_type, position, length, out, at)
+                    if at >= 0 and casts.shape[0] and has_cast(column_type):
+                        cast_at = put_casting(
+                            data, column_type, position, stack, depth, out, begin, at, casts, cast_at
+                        )
+                        if cast_at < 0:
+                            return NO_ROOM, cast_at
             else:
                 at = put_scalar(data, kind, position, end, out, at)
             if at < 0:
-                return at
+                return at, cast_at
         is_found = False
         while not is_found:
             if depth == 0:
-                return at
+                return at, cast_at
             if at + 4 > out.shape[0]:
-                return NO_ROOM
+                return NO_ROOM, cast_at
             level = (depth - 1) * LEVEL
             base = stack[level] >> 2
             outer = stack[level] & 3
@@ -261,22 +255,22 @@ def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: 
                 key += base
                 left -= length
                 if left < 0 or key + length > end:
-                    return LEFT
+                    return LEFT, cast_at
                 if not is_after(data, key, length, stack[level + 3], stack[level + 4]):
-                    return LEFT
+                    return LEFT, cast_at
                 stack[level + 3] = key
                 stack[level + 4] = length
                 at = put_quoted(data, key, length, out, at)
                 if at < 0:
-                    return at
+                    return at, cast_at
                 if at + 2 > out.shape[0]:
-                    return NO_ROOM
+                    return NO_ROOM, cast_at
                 out[at] = 58
                 out[at + 1] = 32
                 at += 2
             left -= 1
             if left < 0:
-                return LEFT
+                return LEFT, cast_at
             kind, is_inlined, offset, inlined = json_value(data, entry, is_large)
             if 5 <= kind <= 6 and at + NUMBER_ROOM <= out.shape[0]:
                 at = put_short(data, kind, inlined, out, at)
@@ -296,7 +290,7 @@ def put_document(data: Bytes, start: int, end: int, out: Bytes, at: int, stack: 
             elif is_inlined:
                 at = put_scalar(data, kind, inlined, end, out, at)
                 if at < 0:
-                    return at
+                    return at, cast_at
             else:
                 position = base + offset
                 is_found = True
@@ -312,23 +306,29 @@ def put_documents(
     stack: Ints,
     out: Bytes,
     offsets: Ints,
+    casts: Bytes,
+    cast_offsets: Ints,
     is_left: Bools,
 ) -> Any:
     """Print documents from number `begin` on (`put_document`); returns the number reached and the text's end.
 
-    `offsets` has one more element than `starts`. Documents left to the event reader are flagged and empty.
+    `offsets` and `cast_offsets` have one more element than `starts`, and those up to number `begin` are set.
+    Documents left to the event reader are flagged and empty.
     """
     for index in range(begin, starts.shape[0]):
         is_left[index] = False
+        cast_end = cast_offsets[index]
         length = length_at(data, starts[index], prefix)
         if length >= 0:
             start = starts[index] + prefix
-            end = put_document(data, start, start + length, out, at, stack)
+            end, cast_end = put_document(data, start, start + length, out, at, stack, casts, cast_end)
             if end == NO_ROOM:
                 return index, at
             if end == LEFT:
                 is_left[index] = True
+                cast_end = cast_offsets[index]
             else:
                 at = end
         offsets[index + 1] = at
+        cast_offsets[index + 1] = cast_end
     return starts.shape[0], at

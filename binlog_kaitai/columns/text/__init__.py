@@ -14,6 +14,7 @@ The lines of `rows`, directly from row images:
 
 row_lines       a kernel that writes complete lines
 cells           kernels that write single values
+json_cells      a kernel that writes JSON documents among them
 number_texts    numbers and times as text, without Arrow
 printable       kernels that truncate and escape values for display
 

@@ -29,7 +29,7 @@ from binlog_kaitai.columns.kernel.decoders import (
 )
 from binlog_kaitai.columns.kernel.text_kernels import copy
 from binlog_kaitai.columns.rows.float_texts import LEFT
-from binlog_kaitai.columns.rows.json_kernels import NO_ROOM, put_document
+from binlog_kaitai.columns.text.json_cells import put_json
 from binlog_kaitai.columns.text.kernels import put_date
 from binlog_kaitai.columns.text.printed_values import (
     integers,
@@ -72,10 +72,6 @@ WIDEST = 96
 
 _ONE = np.uint64(1)
 _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
-_MARKER = np.frombuffer(b'{"json": ', dtype=np.uint8)
-_NULL = np.frombuffer(b"null", dtype=np.uint8)
-#: First byte of a JSON document that is a single string.
-_JSON_STRING = 12
 
 
 @kernel
@@ -223,67 +219,6 @@ def put_members(
             copy(words, limits[word], size, out, at)
             at += size
     return put_quote(quotes, out, at)
-
-
-@kernel
-def is_utf8(data: Bytes, start: int, end: int) -> bool:
-    """Whether bytes are valid UTF-8."""
-    source = data[start:end]
-    high = np.uint8(0)
-    for index in range(source.shape[0]):
-        high = np.uint8(high | source[index])
-    if high < 128:
-        return True
-    while start < end:
-        width = width_at(data, start, end)
-        if width == 0:
-            return False
-        start += width
-    return True
-
-
-@kernel
-def put_json(data: Bytes, start: int, length: int, quotes: int, stack: Ints, out: Bytes, at: int) -> Any:
-    """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
-
-    LEFT also for text that could be mistaken for NULL or for the marker (`values.json_text.marked`) and,
-    without quotes, for a document that is a single string.
-    """
-    if length == 0 or (quotes == 0 and data[start] == _JSON_STRING):
-        return LEFT
-    begin = at
-    at = put_document(data, start, start + length, out, at, stack)
-    if at < 0:
-        return at
-    size = at - begin
-    is_null = size == _NULL.shape[0]
-    is_marker = size > _MARKER.shape[0]
-    for step in range(_NULL.shape[0] if is_null else 0):
-        is_null = is_null and out[begin + step] == _NULL[step]
-    for step in range(_MARKER.shape[0] if is_marker else 0):
-        is_marker = is_marker and out[begin + step] == _MARKER[step]
-    if is_null or is_marker or not is_utf8(out, begin, at):
-        return LEFT
-    if quotes < 2:
-        return at
-    marks = np.int64(0)
-    text = out[begin:at]
-    for index in range(text.shape[0]):
-        marks += text[index] == 34
-    if at + marks > out.shape[0]:
-        return NO_ROOM
-    end = at + marks
-    offset = end
-    while marks > 0:
-        at -= 1
-        offset -= 1
-        byte = out[at]
-        out[offset] = byte
-        if byte == 34:
-            offset -= 1
-            out[offset] = 34
-            marks -= 1
-    return end
 
 
 @kernel

@@ -5,6 +5,7 @@ The generated decoders decode the parts of values.
 
 from __future__ import annotations
 
+from binlog_kaitai.columns.json_strings import unquote
 from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import enum, is_null, len_null_bits, length_prefix, year
@@ -32,9 +33,6 @@ DONE, FULL, STOPPED, MISMATCH = 0, 1, 2, 3
 
 #: Maximum text length of values of all kinds except STRING, BITS and JSON, without the surrounding text.
 WIDEST = 96
-
-#: First byte of a JSON document that is a single string.
-JSON_STRING = 12
 
 #: Maximum buffer size for a single value, in bytes.
 LONGEST = 8 << 20
@@ -205,10 +203,11 @@ def put_rows(
             elif kind == ENUM:
                 at = put_number(enum(data, value, length), out, at)
             elif kind == JSON:
-                # A document that is a single string is printed as that string, by the caller.
-                is_whole = length > 0 and data[value] != JSON_STRING
                 start = at + 1
-                at = put_document(data, value, value + length, out, start, stack) if is_whole else -1
+                at, _ = put_document(data, value, value + length, out, start, stack, out[:0], 0)
+                # A document that is a string, a date, or bytes is printed without its quotes.
+                if at >= 0 and out[start] == 34:
+                    at = unquote(out, start, at)
                 if at >= 0:
                     at = spread_escaped(escapes, out, start, at, room - (after - suffix) - 32)
                 if at >= 0:

@@ -8,8 +8,7 @@ from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import length_prefix
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
-from binlog_kaitai.columns.rows.float_texts import LEFT
-from binlog_kaitai.columns.rows.json_kernels import NO_ROOM
+from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.columns.rows.walk import NULL
 from binlog_kaitai.columns.text.cells import (
     BYTES,

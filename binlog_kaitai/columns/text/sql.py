@@ -10,9 +10,10 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.rows.documents import documents_and_rest
+from binlog_kaitai.columns.rows.documents import printed_documents
 from binlog_kaitai.columns.rows.fused_columns import contents
 from binlog_kaitai.columns.rows.groups import distinct_values
+from binlog_kaitai.columns.rows.json_kernels import INTRODUCER
 from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded
 from binlog_kaitai.columns.text import long_values, pieces
 from binlog_kaitai.columns.text.pieces import HEX, joined, ranges, text_array, written
@@ -28,9 +29,6 @@ from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, 
 _SRID_SIZE = 4
 
 _PLAIN = bytes(sorted(PLAIN))
-
-#: Servers that support JSON also support utf8mb4.
-_OF_JSON = "utf8mb4"
 
 
 def literals(found: Any, before_digits: str) -> Any:
@@ -125,14 +123,26 @@ def choices(style: Style, cells: Cells) -> Any:
 
 def documents(style: Style, cells: Cells) -> Any:
     """JSON as a string literal."""
-    found, is_left = documents_and_rest(cells, pa.string())
-    texts = literals(found, introducer(_OF_JSON))
+    found, is_left, casts = printed_documents(cells, pa.string(), has_casts=True)
+    texts = _with_casts(literals(found, INTRODUCER.tobytes().decode()), casts)
     rows = np.flatnonzero(is_left)
     if not len(rows):
         return texts
     by_value(style, cells, rows)  # raises the error of the first invalid value
     made = [None if raw is None else _document(cells, raw) for raw in cells.raw(rows)]
     return pc.replace_with_mask(texts, pa.array(is_left), pa.array(made, pa.binary()))
+
+
+def _with_casts(texts: Any, casts: Any) -> Any:
+    """Literals of documents, and casts of the values that these do not express."""
+    # A document that is a single value has a cast without a path.
+    is_set = pc.starts_with(casts, b",")
+    is_single = pc.and_not(pc.greater(pc.binary_length(casts), 0), is_set)
+    if pc.any(is_set).as_py():
+        texts = pc.if_else(is_set, joined(b"JSON_SET(CAST(", texts, b" AS JSON)", casts, b")"), texts)
+    if pc.any(is_single).as_py():
+        texts = pc.if_else(is_single, joined(b"CAST(", casts, b" AS JSON)"), texts)
+    return texts
 
 
 def _document(cells: Cells, raw: bytes) -> bytes:

@@ -59,6 +59,19 @@ def put_quoted(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
 
 
 @kernel
+def put_literal(data: Bytes, start: int, stop: int, introducer: Bytes, out: Bytes, at: int) -> Any:
+    """Write bytes as a literal; `out` must have room for twice their number, the introducer, and 18 more."""
+    has_other = False
+    for offset in range(start, stop):
+        has_other |= is_other(data[offset])
+    if not has_other:
+        return put_quoted(data, start, stop, out, at)
+    for step in range(introducer.shape[0]):
+        out[at + step] = introducer[step]
+    return put_digits(data, start, stop, out, at + introducer.shape[0])
+
+
+@kernel
 def put_literals(data: Bytes, starts: Ints, ends: Ints, introducer: Bytes, out: Bytes, offsets: Ints) -> int:
     """Write ranges of bytes as literals: in quotes where all are plain, else in hexadecimal.
 
@@ -88,15 +101,7 @@ def put_literals(data: Bytes, starts: Ints, ends: Ints, introducer: Bytes, out: 
             return -2
         if at + 2 * (stop - start) + extra > out.shape[0]:
             return -1
-        has_other = False
-        for offset in range(start, stop):
-            has_other |= is_other(data[offset])
-        if has_other:
-            for step in range(introducer.shape[0]):
-                out[at + step] = introducer[step]
-            at = put_digits(data, start, stop, out, at + introducer.shape[0])
-        else:
-            at = put_quoted(data, start, stop, out, at)
+        at = put_literal(data, start, stop, introducer, out, at)
         offsets[index + 1] = at
     return at
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.mapped import PIECE
 from binlog_kaitai.columns.kernel.decoders import length_prefix
-from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, NO_ROOM, put_document
+from binlog_kaitai.columns.rows.float_texts import NO_ROOM
+from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.columns.text import jobs as kernels
 from binlog_kaitai.columns.text.base64 import PAIRS
 from binlog_kaitai.columns.text.general import SCRATCH
@@ -205,7 +206,8 @@ class Jobs:
         while start < end:
             if room > len(self._documents):
                 self._documents = np.empty(room, dtype=np.uint8)
-            size = put_document.compiled(data, start, end, self._documents, 0, self._stack)
+            text = self._documents
+            size, _ = put_document.compiled(data, start, end, text, 0, self._stack, text[:0], 0)
             if size != NO_ROOM:
                 break
             room = 2 * len(self._documents)

@@ -1,0 +1,64 @@
+"""A kernel that writes SQL expressions for values in JSON documents, see `binlog_kaitai.values.json_sql`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.kernel.arrays import Bytes
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import json_decimal
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.rows.opaque_kernels import DATE, DATETIME, DECIMAL, TIME, TIMESTAMP
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.values.json_sql import CASTS, MOST_DIGITS
+
+#: Maximum length of a cast in addition to the text of its value.
+CAST_ROOM = 64
+
+
+def _text(text: str) -> Bytes:
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+_CAST, _AS, _END, _QUOTE = _text("CAST('"), _text("' AS "), _text(")"), ord('"')
+_TO_DECIMAL, _COMMA = _text("DECIMAL("), ord(",")
+_TO_DATE, _TO_TIME = _text(CASTS[ColumnType.date]), _text(CASTS[ColumnType.time])
+_TO_DATETIME = _text(CASTS[ColumnType.datetime])
+
+
+@kernel
+def has_cast(kind: int) -> bool:
+    """Whether JSON text does not express a value of a column type, but SQL does."""
+    return kind in (DECIMAL, DATE, TIME, DATETIME, TIMESTAMP)
+
+
+@kernel
+def put_cast(
+    data: Bytes, kind: int, start: int, text: Bytes, begin: int, end: int, out: Bytes, at: int
+) -> Any:
+    """Write the cast of the value at `data[start]`, whose JSON text is `text[begin:end]`."""
+    copy(_CAST, 0, _CAST.shape[0], out, at)
+    at += _CAST.shape[0]
+    if text[begin] == _QUOTE:
+        begin += 1
+        end -= 1
+    copy(text, begin, end - begin, out, at)
+    at += end - begin
+    copy(_AS, 0, _AS.shape[0], out, at)
+    at += _AS.shape[0]
+    if kind == DECIMAL:
+        precision, scale, _ = json_decimal(data, start)
+        copy(_TO_DECIMAL, 0, _TO_DECIMAL.shape[0], out, at)
+        at = put_number(min(precision, MOST_DIGITS), out, at + _TO_DECIMAL.shape[0])
+        out[at] = _COMMA
+        at = put_number(scale, out, at + 1)
+        copy(_END, 0, _END.shape[0], out, at)
+        at += _END.shape[0]
+    else:
+        name = _TO_DATE if kind == DATE else _TO_TIME if kind == TIME else _TO_DATETIME
+        copy(name, 0, name.shape[0], out, at)
+        at += name.shape[0]
+    copy(_END, 0, _END.shape[0], out, at)
+    return at + _END.shape[0]
