@@ -181,6 +181,14 @@ def test_sql_has_the_expressions_of_the_event_reader(documents: list[bytes | Non
     assert sum(text.startswith("JSON_SET(") for text in expected) > 10
 
 
+def test_many_documents_have_room_for_their_casts(tmp_path: Path) -> None:
+    halves = {"it's": [decimal(2, 1, b"\x80\x05")] * 300}
+    (cells,) = columns_of(log_of([document(halves)] * 200, tmp_path))
+    expected = document_sql(read_document(document(halves))).encode()
+    assert len(expected) > 8 * len(document(halves))
+    assert sql_style(Dialect()).texts(cells).to_pylist() == [expected] * 200
+
+
 def test_rows_and_typed_columns_have_the_text_of_the_event_reader(
     documents: list[bytes | None], tmp_path: Path
 ) -> None:

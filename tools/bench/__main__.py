@@ -49,12 +49,14 @@ _WIDE = "rows with two JSON documents of a kilobyte in all"
 _PACKED = "440 KB of events in 8 KB of log; sizes are those of the events inside"
 _STRINGS = "rows of 8 KB in 26 columns of strings"
 _ORDERS = "rows of 180 bytes in 14 columns, each of another type"
+_DOCUMENTS = "rows of 250 bytes with a JSON document, which contains DECIMAL, dates and times"
 
 SHAPES = {
     "one-row transactions": Recipe(_MYSQL / "types_metadata/binlog.000001", 60, 1, _ONE_ROW),
     "bulk rows": Recipe(_MYSQL / "mixed/binlog.000001", 8192, 100, _BULK),
     "wide rows": Recipe(_MYSQL / "json_partial/binlog.000001", 600, 50, _WIDE),
     "orders": Recipe(_MYSQL / "orders/binlog.000001", 8192, 50, _ORDERS),
+    "documents": Recipe(_MYSQL / "json_values/binlog.000001", 8192, 50, _DOCUMENTS),
     "compressed transactions": Recipe(_MYSQL / "payloads/binlog.000001", 8192, 1, _PACKED),
     "one-row transactions, MariaDB": Recipe(_MARIADB / "types_metadata/binlog.000001", 60, 1, _ONE_ROW),
     "bulk rows, MariaDB": Recipe(_MARIADB / "mixed/binlog.000001", 8192, 100, _BULK),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.columns.kernel.arrays import Bytes
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_documents
@@ -52,7 +53,7 @@ def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = Fals
     offsets, cast_offsets = np.zeros((2, count + 1), dtype=np.int64)
     size = int(cells.run(measure, prefix, 0, 0, offsets[1:]))
     out = np.empty(_RATIO * size + _LEAST, dtype=np.uint8)
-    casts = np.empty(_LEAST if has_casts else 0, dtype=np.uint8)
+    casts = np.empty(len(out) if has_casts else 0, dtype=np.uint8)
     is_left = np.zeros(count, dtype=np.bool_)
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
     offsets[0] = 0
@@ -63,12 +64,23 @@ def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = Fals
         reached, at = put(cells.data, cells.starts, prefix, reached, at, stack, *texts, is_left)
         if reached == count:
             break
-        out, casts = (np.concatenate((one, np.empty_like(one))) for one in (out, casts))
+        out, casts = _doubled(out, at), _doubled(casts, int(cast_offsets[reached]))
     valid = cells.valid
     bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:at])]
     found = pa.Array.from_buffers(kind, count, buffers)
     if not is_text(found):
         is_left = valid  # invalid UTF-8
-    cast_buffers = [None, pa.py_buffer(cast_offsets.astype(np.int32)), pa.py_buffer(casts)]
+    cast_buffers = [
+        None,
+        pa.py_buffer(cast_offsets.astype(np.int32)),
+        pa.py_buffer(casts[: cast_offsets[-1]]),
+    ]
     return Documents(found, is_left, pa.Array.from_buffers(pa.binary(), count, cast_buffers))
+
+
+def _doubled(buffer: Bytes, used: int) -> Bytes:
+    """A buffer of twice the size with the same start; memory that is not used is not touched."""
+    doubled = np.empty(2 * len(buffer), dtype=np.uint8)
+    doubled[:used] = buffer[:used]
+    return doubled
