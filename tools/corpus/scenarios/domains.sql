@@ -22,5 +22,6 @@ INSERT INTO a (v) VALUES ('noannot');
 SET SESSION binlog_annotate_row_events=ON;
 SET STATEMENT binlog_format=STATEMENT FOR INSERT INTO a (v) VALUES ('setstmt');
 FLUSH BINARY LOGS;
+-- @only mariadb-10.5 mariadb-10.11 mariadb-11
 INSERT INTO a (v) VALUES ('after') RETURNING id;
 FLUSH BINARY LOGS;

@@ -1,5 +1,5 @@
 -- Partial JSON updates under each kind of row image.
--- @servers mysql-9.7
+-- @servers mysql-8.0 mysql-9.7
 SET SESSION binlog_row_value_options='PARTIAL_JSON';
 SET SESSION binlog_row_image='FULL';
 CREATE TABLE jfull (id INT PRIMARY KEY AUTO_INCREMENT, j JSON, b BLOB, k JSON);

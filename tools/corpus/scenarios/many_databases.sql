@@ -1,5 +1,5 @@
 -- Statements that touch many databases: the list of their names, and the mark for too many of them.
--- @servers mysql mariadb-11.8
+-- @servers mysql-5.6 mysql-9.7 mariadb-11.8
 SET SESSION binlog_format='STATEMENT';
 CREATE DATABASE d00;
 CREATE TABLE d00.x (id INT PRIMARY KEY);

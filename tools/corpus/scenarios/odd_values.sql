@@ -1,6 +1,6 @@
 -- What the text of a value does not tell: ENUM and SET with an empty member, the digits of a DECIMAL in a document.
 -- A row whose image has no column at all. Documents changed in several ways at once.
--- @servers mysql-9.7 mariadb-10.11
+-- @servers mysql-8.0 mysql-9.7 mariadb-10.11
 SET SESSION sql_mode='';
 CREATE TABLE defaults (v INT);
 CREATE TABLE choices (id INT PRIMARY KEY, e ENUM('','a'), s SET('','b','c'), t ENUM('a','b'));

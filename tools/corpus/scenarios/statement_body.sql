@@ -23,18 +23,21 @@ SET sql_mode='NO_ENGINE_SUBSTITUTION';
 SET NAMES latin1;
 INSERT INTO s (v) VALUES (_latin1 X'E9');
 SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci;
-SET collation_connection=utf8mb4_bin, lc_time_names='de_DE', auto_increment_increment=7, auto_increment_offset=3;
+-- MySQL 5.7 and 8.0 come with English messages only, which this setting needs.
+-- @only mysql-5.6 mysql-9.7 mariadb
+SET lc_time_names='de_DE';
+SET collation_connection=utf8mb4_bin, auto_increment_increment=7, auto_increment_offset=3;
 INSERT INTO s (v) VALUES (DAYNAME('2024-01-01')),('inc');
 SET lc_time_names=DEFAULT, auto_increment_increment=1, auto_increment_offset=1, collation_database=latin1_swedish_ci;
 INSERT INTO s (v) VALUES ('dbcoll');
 SET collation_database=DEFAULT, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1;
 INSERT INTO s (v) VALUES ('fk');
 SET foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, SQL_BIG_SELECTS=1;
--- @only mysql-9.7
+-- @only mysql-8.0 mysql-9.7
 SET default_collation_for_utf8mb4=utf8mb4_general_ci, sql_require_primary_key=ON, explicit_defaults_for_timestamp=OFF;
--- @only mysql-9.7
+-- @only mysql-8.0 mysql-9.7
 CREATE TABLE pk (id INT PRIMARY KEY, v VARCHAR(9));
--- @only mysql-9.7
+-- @only mysql-8.0 mysql-9.7
 SET default_collation_for_utf8mb4=DEFAULT, sql_require_primary_key=DEFAULT, explicit_defaults_for_timestamp=DEFAULT;
 -- @only mysql-9.7
 SET default_table_encryption=OFF;

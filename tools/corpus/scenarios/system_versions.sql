@@ -1,5 +1,5 @@
 -- Tables that keep their history, and periods.
--- @servers mariadb
+-- @servers mariadb-10.5 mariadb-10.11 mariadb-11
 CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(20)) WITH SYSTEM VERSIONING;
 INSERT INTO a VALUES (1,'a'),(2,'b');
 UPDATE a SET v='z' WHERE id=1;

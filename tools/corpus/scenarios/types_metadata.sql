@@ -1,4 +1,4 @@
 -- All column types, table maps with names, charsets, enum members and keys.
--- @servers mysql-9.7 mariadb
+-- @servers mysql-8.0 mysql-9.7 mariadb-10.5 mariadb-10.11 mariadb-11.8
 -- @options --binlog-row-metadata=FULL
 -- @include types_body.sql

@@ -15,7 +15,7 @@ INSERT INTO a VALUES (3,'three');
 XA END X'00ff27','b''q';
 XA PREPARE X'00ff27','b''q';
 XA ROLLBACK X'00ff27','b''q';
--- A session that ends after PREPARE leaves the transaction to others (MySQL before 5.7 rolls it back).
+-- A session that ends after PREPARE leaves the transaction to others (MySQL 5.6 and MariaDB 10.2 roll it back).
 /*B*/ XA START 'detached';
 /*B*/ INSERT INTO a VALUES (4,'four');
 /*B*/ XA END 'detached';
@@ -23,7 +23,7 @@ XA ROLLBACK X'00ff27','b''q';
 -- @close B
 -- @sleep 0.3
 INSERT INTO a VALUES (9,'between');
--- @only mysql-9.7 mariadb
+-- @only mysql-5.7 mysql-8.0 mysql-9.7 mariadb-10.5 mariadb-10.11 mariadb-11
 XA COMMIT 'detached';
 XA START 'empty';
 XA END 'empty';
