@@ -1,0 +1,13 @@
+SET sql_mode='NO_ENGINE_SUBSTITUTION';
+CREATE DATABASE `t` CHARACTER SET utf8mb4;
+USE `t`;
+CREATE TABLE a (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(200)) ENGINE=InnoDB;
+INSERT INTO a (v) VALUES ('one'),('two'),('three');
+START TRANSACTION;
+UPDATE a SET v=CONCAT(v,'!');
+COMMIT;
+/*B*/ START TRANSACTION;
+/*B*/ INSERT INTO a (v) VALUES ('never committed');
+-- @kill
+USE t;
+INSERT INTO a (v) VALUES ('after the crash');
