@@ -54,6 +54,11 @@ class Server:
     server_id: int
     is_mariadb: bool
 
+    @property
+    def shows_all_doubles(self) -> bool:
+        """Whether it prints a double in a document as such even if it has no fraction: not `2`, but `2.0`."""
+        return self.is_mariadb or _version(self.version) >= (8, 0)
+
 
 class Session(Queries):
     """A connection to a server.

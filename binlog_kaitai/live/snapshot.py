@@ -39,7 +39,13 @@ from binlog_kaitai.live.resume import log_id, touched, unlogged, usable
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.snapshot_files import Snapshot, completed
 from binlog_kaitai.live.snapshot_rules import SnapshotRules
-from binlog_kaitai.live.snapshot_values import quoted, schema_of, value_of_text
+from binlog_kaitai.live.snapshot_values import (
+    check_readable,
+    documents_in,
+    quoted,
+    schema_of,
+    value_of_text,
+)
 from binlog_kaitai.live.source import anyone
 from binlog_kaitai.live.table_ranges import Range, Table, bounds_of
 from binlog_kaitai.values.schema import Column, Schema
@@ -211,9 +217,20 @@ class _Taking:
             except ValueError as error:
                 raise unreadable from error
             withheld = self._rules.withheld(schema)
+            check_readable(schema, withheld, shows_all_doubles=session.server.shows_all_doubles)
             statement = statements[schema_name, name]
             found.append(Table(schema, engine in transactional, rows or 0, withheld, statement))
+        if not session.server.shows_all_doubles:
+            self._warn_of_documents(found)
         return found, ddl
+
+    def _warn_of_documents(self, tables: list[Table]) -> None:
+        names = [one.schema.full_name for one in tables if documents_in(one.schema, one.withheld)]
+        if names:
+            self._report(
+                "snapshot: warning: MySQL 5.7 shows doubles without a fraction as integers, and byte strings "
+                f"in base64; documents may therefore differ from those of the log: {', '.join(names)}"
+            )
 
     # -- after it
 

@@ -54,6 +54,10 @@ _SELECTED = {
     ColumnType.vector: "HEX({})",
 }
 
+#: Character sets with characters beyond the BMP. SHOW CREATE TABLE and information_schema of all servers show
+#: these as `?` in members of ENUM and SET, whose texts are asked nowhere else.
+_BEYOND_BMP = ("utf8mb4", "utf16", "utf16le", "utf32", "gb18030")
+
 _TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
 _FLOAT_SIZE = 4
 
@@ -113,6 +117,43 @@ def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
 
 def _is_bytes(known: ColumnDefinition) -> bool:
     return known.base_type.endswith(("blob", "binary")) or known.base_type in (*TEXTUAL, "vector")
+
+
+def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_doubles: bool) -> None:
+    """Check that the values of a table can be read as the log has them.
+
+    Parameters
+    ----------
+    withheld
+        Columns that are not read.
+    shows_all_doubles
+        Whether a double in a document differs from an integer where the server prints it.
+
+    Raises
+    ------
+    ServerError
+        They cannot; the message states a remedy.
+    """
+    for column in schema.columns:
+        has_gaps = column.charset in _BEYOND_BMP and any("?" in one for one in column.members or ())
+        if has_gaps and column.name not in withheld:
+            raise ServerError(
+                f"{schema.full_name}, column {column.name}: the server shows a member as '?', as it does "
+                "with all characters beyond U+FFFF, so its text is not known; leave the column out "
+                "(--exclude-columns), or rename the member if it really is a question mark"
+            )
+    documents = [] if shows_all_doubles else documents_in(schema, withheld)
+    if documents and not schema.primary_key:
+        raise ServerError(
+            f"{schema.full_name}, column {documents[0].name}: MySQL 5.7 shows some doubles in documents as "
+            "integers, and the table has no primary key, so its rows could not be matched with those of "
+            "the log; leave the column out (--exclude-columns), or add a primary key"
+        )
+
+
+def documents_in(schema: Schema, withheld: frozenset[str]) -> list[Column]:
+    """The columns of MySQL's documents that are read."""
+    return [one for one in schema.columns if one.type == ColumnType.json and one.name not in withheld]
 
 
 def selected(column: Column) -> str:

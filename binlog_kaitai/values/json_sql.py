@@ -1,17 +1,20 @@
-"""Binary JSON documents as SQL, with expressions for values that JSON text cannot express.
+"""JSON documents as SQL, with expressions for values that JSON text cannot express.
 
-DECIMAL, dates and times inside a document have their own types, which JSON text reduces to numbers and
-strings.
+DECIMAL, dates, times and byte strings inside a document have their own types, which JSON text reduces to
+numbers and strings. MySQL's SQL parser reads doubles exactly; the JSON parser of MySQL 5.7 and 8.0 does not
+if they have many digits or a large exponent.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType, JsonBinary
-from binlog_kaitai.values.json_text import ARRAYS, OBJECTS, document_text, opaque_text, quote
-from binlog_kaitai.values.sql_text import literal
+from binlog_kaitai.values.json_text import ARRAYS, OBJECTS, JsonText, document_text, opaque_text, quote
+from binlog_kaitai.values.sql_text import hexed, literal
 
 _Type = JsonBinary.ValueType
 
@@ -22,6 +25,18 @@ CASTS: dict[ColumnType | int, str] = {
     ColumnType.datetime: "DATETIME(6)",
     ColumnType.timestamp: "DATETIME(6)",
 }
+
+#: Types of byte strings, by their origin; which of them a BINARY gets depends on the server's version.
+BYTE_STRINGS = (ColumnType.varchar, ColumnType.blob, ColumnType.var_string, ColumnType.string)
+
+#: Every JSON parser reads a double exactly if one multiplication or division by a power of ten yields it.
+EXACT_DIGITS, EXACT_POWER = 15, 22
+
+#: Texts of documents that may have other doubles: 16 digits with a point among them, or an exponent.
+LONG_DOUBLE = "|".join(
+    ["[0-9][eE]", *(rf"[0-9]{{{count}}}\.[0-9]{{{EXACT_DIGITS + 1 - count}}}" for count in range(1, 16))]
+)
+_LONG_DOUBLE = re.compile(LONG_DOUBLE)
 
 #: Documents store the capacity for digits, in groups of nine: up to 72 for a number of 65 digits.
 MOST_DIGITS = 65
@@ -36,7 +51,18 @@ def document_sql(document: JsonBinary) -> str:
         As `document_text` does.
     """
     text = document_text(document)  # reports errors; terminates on any input
-    paths = list(_paths(document.type, document.content.content, "$"))
+    return _with(text, list(_paths(document.type, document.content.content, "$")))
+
+
+def text_sql(text: JsonText) -> str:
+    """Like `document_sql`, for the text of a document, which does not show what is a DECIMAL or a time."""
+    if _LONG_DOUBLE.search(text) is None:
+        return literal(text)
+    return _with(text, list(_text_paths(json.loads(text, parse_float=_Double), "$")))
+
+
+def _with(text: str, paths: list[tuple[str, str]]) -> str:
+    """A document with the values at some paths replaced by SQL expressions."""
     if not paths:
         return literal(text)
     if paths[0][0] == "$":
@@ -53,8 +79,42 @@ def _paths(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
     elif kind in ARRAYS:
         for index, entry in enumerate(content.value_entries):
             yield from _element(entry, f"{path}[{index}]")
-    elif kind == _Type.opaque and (value := _cast(content)) is not None:
+    elif (value := _expression(kind, content)) is not None:
         yield path, value
+
+
+def _expression(kind: Any, content: Any) -> str | None:
+    match kind:
+        case _Type.opaque:
+            return _cast(content)
+        case _Type.double:
+            return _double(repr(content.value))
+    return None
+
+
+class _Double(str):
+    """The text of a double in a document."""
+
+
+def _text_paths(node: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, dict):
+        for key, member in node.items():
+            yield from _text_paths(member, f"{path}.{quote(key)}")
+    elif isinstance(node, list):
+        for index, element in enumerate(node):
+            yield from _text_paths(element, f"{path}[{index}]")
+    elif isinstance(node, _Double) and (value := _double(node)) is not None:
+        yield path, value
+
+
+def _double(text: str) -> str | None:
+    """An SQL literal for a double that JSON parsers may round; without an exponent, it would be a DECIMAL."""
+    mantissa, _, exponent = text.partition("e")
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    power = int(exponent or 0) - len(fraction)
+    if len((whole + fraction).lstrip("0")) <= EXACT_DIGITS and abs(power) <= EXACT_POWER:
+        return None
+    return text if exponent else f"{text}e0"
 
 
 def _element(entry: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -68,5 +128,7 @@ def _cast(content: Any) -> str | None:
         number = content.value.content.number
         precision = min(number.precision, MOST_DIGITS)
         return f"CAST('{text}' AS DECIMAL({precision},{number.scale}))"
+    if content.type in BYTE_STRINGS:
+        return f"CAST({hexed(content.value.content.data)} AS BINARY)"
     name = CASTS.get(content.type)
     return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"

@@ -15,7 +15,7 @@ from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.values import numbers, sql_text, strings, temporal
+from binlog_kaitai.values import json_sql, numbers, sql_text, strings, temporal
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.json_diff import JsonDiff
 from binlog_kaitai.values.json_text import JsonText, json_of, marked
@@ -248,7 +248,13 @@ _OLD_TIMESTAMP = replace(
     _TIMESTAMP, decode=lambda cell, column: temporal.old_timestamp_of(cell, column.fractional_digits)
 )
 _OLD_TIME = replace(_TIME, decode=lambda cell, column: temporal.old_time_of(cell, column.fractional_digits))
-_JSON = ColumnKind(lambda cell, _: json_of(cell), _always("string"), _plain_text, "document")
+_JSON = ColumnKind(
+    lambda cell, _: json_of(cell),
+    _always("string"),
+    _plain_text,
+    "document",
+    sql=lambda value, *_: json_sql.text_sql(value),
+)
 
 #: Types of integers; of text and byte strings, except MariaDB's compressed columns; of dates and times.
 INTEGER_TYPES = (ColumnType.tiny, ColumnType.short, ColumnType.int24, ColumnType.long, ColumnType.longlong)

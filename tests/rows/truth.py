@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from binlog_kaitai.reader.rows import Change, Row, has_rows, rows_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb
 from binlog_kaitai.values.types import text_form
 
+_JSON_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|(-?\d+)\.0(?![0-9])')
+_BYTES_IN_JSON = re.compile(r'"base64:type253:([^"]*)"')
 _MEMBER = re.compile(r"'((?:[^']|'')*)'")
 _DIGITS = re.compile(r"(?:float|double)\(\d+,(\d+)\)")
 _WIDTH = re.compile(r"int\((\d+)\).*zerofill")
@@ -228,16 +231,40 @@ def server_text(value: Any, column: Column) -> str | None:
     return text_form(value, column)
 
 
-def differences(oracle: Iterable[OracleTable], store: Store) -> Iterator[str]:
-    """Where the tables of a store are not those of the server."""
+def as_5_7_tells(text: str) -> str:
+    """The text of a document without what MySQL 5.7 does not tell.
+
+    It prints doubles without a fraction like integers, and byte strings in base64.
+    """
+
+    def plain(found: re.Match[str]) -> str:
+        if found[2] is not None:
+            return found[2]
+        encoded = _BYTES_IN_JSON.fullmatch(found[1])
+        return found[1] if encoded is None else f'"{base64.b64decode(encoded[1]).decode()}"'
+
+    return _JSON_TOKEN.sub(plain, text)
+
+
+def differences(
+    oracle: Iterable[OracleTable], store: Store, document: Callable[[str], str] = str
+) -> Iterator[str]:
+    """Where the tables of a store are not those of the server; JSON is compared as `document` gives it."""
+
+    def compared(row: Sequence[str | None], table: OracleTable) -> tuple[str | None, ...]:
+        return tuple(
+            document(value) if column.type_name == "json" and value is not None else value
+            for value, column in zip(row, table.columns, strict=True)
+        )
+
     for table in oracle:
         if table.name in store.incomplete:
             continue
         mine = [
-            tuple(row.get(column.name) for column in table.columns)
+            compared([row.get(column.name) for column in table.columns], table)
             for row in store.tables.get(table.name, [])
         ]
-        theirs = list(table.rows)
+        theirs = [compared(row, table) for row in table.rows]
         for row in list(mine):
             if row in theirs:
                 theirs.remove(row)

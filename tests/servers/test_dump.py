@@ -19,7 +19,7 @@ from tests.servers.conftest import StartServer
 from tests.servers.random_tables import changes
 from tests.servers.replay import NAMES, checksums, contents, last_log, play, run
 from tools.corpus.recorder import reset_statement
-from tools.servers import Server
+from tools.servers import SERVERS, Server
 from tools.servers.catalog import Spec, find
 from tools.servers.programs import program
 
@@ -44,9 +44,7 @@ _CLIENT_STOPS = ("types_v1_rows", "types_old_temporal")
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    "server", ["mysql-5.6", "mysql-9.7", "mariadb-10.5", "mariadb-10.11", "mariadb-11.8"]
-)
+@pytest.mark.parametrize("server", SERVERS)
 def test_logs_read_as_the_client_prints_them(
     server: str, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

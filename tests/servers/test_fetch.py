@@ -38,12 +38,11 @@ from tests.servers.fetching import (
     url,
     wait_for,
 )
+from tests.servers.replay import NAMES
 from tools.servers import Server
 from tools.servers.keys import encryption_options
 
 pytestmark = pytest.mark.server
-
-SERVERS = ("mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 
 KILLS, LOST_CONNECTIONS, SERVER_KILLS = 20, 10, 10
 
@@ -56,7 +55,7 @@ def archived(archive: Path, server: Server) -> bool:
     return place is not None and (place["name"], place["position"]) == (newest.name, newest.stat().st_size)
 
 
-@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_archive_is_the_logs_of_the_server(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
     prepare(server)
@@ -293,7 +292,7 @@ def _enable_semi_sync(server: Server) -> str:
     return "Rpl_semi_sync_source"
 
 
-@pytest.mark.parametrize("name", ["mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_server_as_a_source(name: str, start_server: StartServer) -> None:
     server = start_server(name)
     prepare(server)

@@ -26,6 +26,7 @@ from tests.servers.fetching import (
     url,
     wait_for,
 )
+from tests.servers.replay import NAMES
 from tools.servers import Server
 
 pytestmark = pytest.mark.server
@@ -50,7 +51,7 @@ def settled(server: Server) -> list[tuple[str, int]]:
     return positions_of(server)
 
 
-@pytest.mark.parametrize("name", ["mysql-5.6", "mysql-9.7", "mariadb-11.8"])
+@pytest.mark.parametrize("name", NAMES)
 def test_events_and_checkpoints(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
     prepare(server)

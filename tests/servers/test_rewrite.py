@@ -15,11 +15,9 @@ from binlog_kaitai.rewrite import repair, slice_log
 from binlog_kaitai.sources.source import Source, resolve
 from tests.corpus_files import LogFile, logs
 from tests.rewrite.damage import random_damage, transactions_of
-from tools.servers import Server
+from tools.servers import SERVERS, Server
 
 pytestmark = pytest.mark.server
-
-_SERVERS = ("mysql-5.6", "mysql-9.7", "mariadb-10.5", "mariadb-10.11", "mariadb-11.8")
 
 #: Damaged logs of each server.
 _TIMES = 25
@@ -51,7 +49,7 @@ def _logs_of(server: str) -> list[LogFile]:
     ]
 
 
-@pytest.mark.parametrize("server", _SERVERS)
+@pytest.mark.parametrize("server", SERVERS)
 def test_repaired_logs(server: str, tmp_path: Path) -> None:
     chance = random.Random(server)
     candidates = _logs_of(server)
@@ -65,7 +63,7 @@ def test_repaired_logs(server: str, tmp_path: Path) -> None:
         assert not _complaints(server, target, tmp_path), f"{log.id}, {damage.what}"
 
 
-@pytest.mark.parametrize("server", _SERVERS)
+@pytest.mark.parametrize("server", SERVERS)
 def test_slices(server: str, tmp_path: Path) -> None:
     for log in _logs_of(server)[::3]:
         starts = read_transactions(str(log.path)).read_all()["position"].to_pylist()

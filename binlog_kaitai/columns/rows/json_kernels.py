@@ -22,7 +22,14 @@ from binlog_kaitai.columns.kernel.decoders import (
     len_json_entries,
 )
 from binlog_kaitai.columns.kernel.text_kernels import put_number
-from binlog_kaitai.columns.rows.cast_kernels import CAST_ROOM, has_cast, put_cast
+from binlog_kaitai.columns.rows.cast_kernels import (
+    CAST_ROOM,
+    DOUBLE,
+    has_cast,
+    is_byte_string,
+    is_long_double,
+    put_cast,
+)
 from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM, NUMBER_ROOM
 from binlog_kaitai.columns.rows.json_scalars import put_scalar, put_short
 from binlog_kaitai.columns.rows.opaque_kernels import STRING, opaque_room, put_opaque
@@ -206,7 +213,7 @@ def put_document(
                     column_type, position = json_opaque(data, position)
                 position, length = string_at(data, position, end)
                 left -= length
-                if length < 0 or left < 0:
+                if length < 0 or left < 0 or (kind == 15 and casts.shape[0] and is_byte_string(column_type)):
                     return LEFT, cast_at
                 begin = at
                 if column_type == STRING:
@@ -222,7 +229,14 @@ def put_document(
                         if cast_at < 0:
                             return NO_ROOM, cast_at
             else:
+                begin = at
                 at = put_scalar(data, kind, position, end, out, at)
+                if kind == 11 and casts.shape[0] and at >= 0 and is_long_double(out, begin, at):
+                    cast_at = put_casting(
+                        data, DOUBLE, position, stack, depth, out, begin, at, casts, cast_at
+                    )
+                    if cast_at < 0:
+                        return NO_ROOM, cast_at
             if at < 0:
                 return at, cast_at
         is_found = False

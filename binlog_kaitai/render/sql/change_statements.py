@@ -10,6 +10,8 @@ Rules
 3. Columns whose values the server generates (generated columns, periods of system versioning) are omitted.
 4. Values missing from an image are never made up: such a change is refused, with the reason.
 5. Statements with names that a client could misparse are prepared from strings (`prepared`).
+6. A statement that finds its row by all columns fails if there is no such row: values that a server changes
+   when they are written would otherwise stay as they are, without an error.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ from binlog_kaitai.values.types import STRING_TYPES
 
 _END = b";\n"
 
+#: Fails after a statement that changed no row; the server's message quotes the text.
+CHECK = b"SET sql_mode = IF(ROW_COUNT() = 1, @@sql_mode, 'the statement before found no row');\n"
+
 _TEXT = frozenset((*STRING_TYPES, ColumnType.varchar_compressed, ColumnType.blob_compressed))
 #: Columns that may have ON UPDATE CURRENT_TIMESTAMP.
 _TIMES = frozenset((ColumnType.timestamp, ColumnType.timestamp2, ColumnType.datetime, ColumnType.datetime2))
@@ -50,11 +55,13 @@ class RefusedError(Exception):
 class Written(NamedTuple):
     """Statements as an Arrow array of bytes with their line ends, and their common beginning.
 
-    `head` is empty if they cannot be merged with other statements.
+    `head` is empty if they cannot be merged with other statements. `check` follows them: bytes, or an Arrow
+    array of them.
     """
 
     lines: Any
     head: bytes = b""
+    check: Any = b""
 
 
 class Statements:
@@ -99,8 +106,10 @@ class Statements:
         """
         if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
-        written = self._lines(group)
-        return written if self._is_plain else Written(prepared_lines(written.lines))
+        lines, head, check = self._lines(group)
+        if not self._is_plain:
+            return Written(prepared_lines(lines, check))
+        return Written(lines if check == b"" else joined(lines, check), head)
 
     def _lines(self, group: Group) -> Written:
         before, after = group.before, group.after
@@ -108,7 +117,7 @@ class Statements:
             before, after = after, before
         if before is None:
             return self._insert(group, _there(after))
-        return Written(self._delete(group, before) if after is None else self._update(group, before, after))
+        return self._delete(group, before) if after is None else self._update(group, before, after)
 
     def _insert(self, group: Group, side: Side) -> Written:
         present = [column for column in self._columns if side.has(column)]
@@ -124,13 +133,14 @@ class Statements:
     def _name_of(self, column: Column) -> bytes:
         return _name(self._now[column.index].name)
 
-    def _delete(self, group: Group, side: Side) -> Any:
+    def _delete(self, group: Group, side: Side) -> Written:
         if self._undo and not self._has_key(side):
             # The image of an insert need not identify the row.
             self._refuse_without([column for column in self._columns if side.has(column)])
-        return _line(b"DELETE FROM %s" % self._name, *self._where(group, side))
+        lines = _line(b"DELETE FROM %s" % self._name, *self._where(group, side))
+        return Written(lines, check=b"" if self._finds_by_key(group, side) else CHECK)
 
-    def _update(self, group: Group, before: Side, after: Side) -> Any:
+    def _update(self, group: Group, before: Side, after: Side) -> Written:
         """`before` is the current row, `after` the desired one."""
         touched = group.after
         present = [column for column in self._columns if _there(touched).has(column)]
@@ -139,7 +149,13 @@ class Statements:
         if not present:
             raise RefusedError("the after image has no column to set")
         body = self._assignments(group, present, after)
-        return _line(b"UPDATE %s SET " % self._name, body, *self._where(group, before))
+        lines = _line(b"UPDATE %s SET " % self._name, body, *self._where(group, before))
+        return Written(lines, check=b"" if self._finds_by_key(group, before) else self._check(group, present))
+
+    def _check(self, group: Group, present: Sequence[Column]) -> Any:
+        # ROW_COUNT() counts the rows that an UPDATE changes, not those that it finds.
+        changes = np.logical_or.reduce([group.changed(one) for one in present])
+        return pc.if_else(pa.array(changes), pa.scalar(CHECK, pa.binary()), pa.scalar(b"", pa.binary()))
 
     def _assignments(self, group: Group, present: Sequence[Column], side: Side) -> Any:
         every = np.ones(len(group), dtype=np.bool_)
@@ -159,10 +175,13 @@ class Statements:
     def _has_key(self, *sides: Side) -> bool:
         return bool(self._key) and all(any(side.has(one) for side in sides) for one in self._key)
 
+    def _finds_by_key(self, group: Group, side: Side) -> bool:
+        return self._has_key(side, side if group.before is None else group.before)
+
     def _where(self, group: Group, side: Side) -> list[Any]:
         """The pieces of the condition that finds the current row."""
         other = group.before if group.before is not None else side
-        if self._has_key(side, other):
+        if self._finds_by_key(group, side):
             columns, sign, tail = self._key, b" = ", b""
         else:
             columns, sign, tail = self._columns, b" <=> ", b" LIMIT 1"

@@ -20,6 +20,7 @@ from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT
 from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.reader.rows import Change, Row
 from binlog_kaitai.values.json_diff import JsonDiff
+from binlog_kaitai.values.json_sql import text_sql
 from binlog_kaitai.values.json_text import JsonText
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import identifier, literal
@@ -174,7 +175,7 @@ def diff_sql(column: Column, diff: JsonDiff) -> str:
     text = identifier(column.name)
     for one in diff.operations:
         path = literal(one.path)
-        value = f"CAST({literal(one.value)} AS JSON)" if isinstance(one.value, JsonText) else ""
+        value = f"CAST({text_sql(one.value)} AS JSON)" if isinstance(one.value, JsonText) else ""
         match one.operation:
             case "replace":
                 text = f"JSON_REPLACE({text}, {path}, {value})"

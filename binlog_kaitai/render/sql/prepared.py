@@ -20,7 +20,9 @@ from binlog_kaitai.values.sql_text import Dialect, hexed, is_plain
 _NAME = b"binlog_kaitai_statement"
 _ASSIGN = b"SET @%s = CONCAT(_binary " % _NAME
 PREPARE = b"PREPARE %s FROM @%s;\n" % (_NAME, _NAME)
-EXECUTE = b"EXECUTE %s;\nDEALLOCATE PREPARE %s;\n" % (_NAME, _NAME)
+_DEALLOCATE = b"DEALLOCATE PREPARE %s;\n" % _NAME
+_RUN_PREPARED = b"EXECUTE %s;\n" % _NAME
+EXECUTE = _RUN_PREPARED + _DEALLOCATE
 
 _RUN = re.compile(rb"[ -\[\]-~]+|[^ -\[\]-~]+")
 
@@ -70,7 +72,14 @@ def prepared(query: bytes) -> bytes:
     return assigned(query) + PREPARE + EXECUTE
 
 
-def prepared_lines(found: Any) -> Any:
-    """Like `prepared`, for an Arrow array of statements with their line ends."""
+def prepared_lines(found: Any, after: Any) -> Any:
+    """Like `prepared`, for an Arrow array of statements with their line ends.
+
+    Parameters
+    ----------
+    after
+        Statements that follow the execution at once: bytes, or an Arrow array of them.
+    """
     queries = pc.binary_slice(found, 0, -len(b";\n"))
-    return joined(_ASSIGN, as_arguments(queries), b");\n" + PREPARE + EXECUTE)
+    run = b");\n" + PREPARE + _RUN_PREPARED
+    return joined(_ASSIGN, as_arguments(queries), run, after, _DEALLOCATE)

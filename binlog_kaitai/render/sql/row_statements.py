@@ -20,7 +20,7 @@ from binlog_kaitai.columns.threads import side_by_side
 from binlog_kaitai.columns.views.row_objects import Failure, by_kernels_or_reader
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.reader.rows import rows_of
-from binlog_kaitai.render.sql.change_statements import RefusedError, Statements, Written
+from binlog_kaitai.render.sql.change_statements import CHECK, RefusedError, Statements, Written
 from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
 from binlog_kaitai.render.sql.choice import RowChoice
 from binlog_kaitai.render.sql.lines import FIRST, Lines, head_key
@@ -239,7 +239,7 @@ class RowStatements:
         rows = page.images.rows[group.events]
         if isinstance(written, RefusedError):
             return self._refused(page, table, group, str(written))
-        texts, head = written
+        texts, head = written.lines, written.head
         numbers = -group.numbers if self._options.undo else group.numbers
         key = 0
         if head and self._options.is_extended:
@@ -306,7 +306,7 @@ def _limits(page: RowsPage) -> list[int]:
 def _overhead(table: Table) -> int:
     """Bytes of text per row besides its values: names, up to twice each, and character set introducers."""
     names = [column.name for column in table.schema.columns]
-    size = 64 + 2 * sum(len(name) + 24 for name in names)
+    size = 64 + len(CHECK) + 2 * sum(len(name) + 24 for name in names)
     # In a prepared statement, a character may take ten bytes.
     return size if all(map(is_plain, (*names, *table.key))) else 10 * size
 

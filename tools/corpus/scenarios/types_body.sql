@@ -116,8 +116,11 @@ INSERT INTO js (j) VALUES (NULL);
 INSERT INTO js (j) VALUES (CAST(CAST('2024-02-29' AS DATE) AS JSON));
 -- @only mysql-5.7 mysql-8.0 mysql-9.7
 INSERT INTO js (j) VALUES (CAST(CAST('23:59:59.123456' AS TIME(6)) AS JSON));
--- @only mysql-5.7 mysql-8.0 mysql-9.7
+-- MySQL 5.7 and 8.0 store other hours if a negative TIME of more than a few days becomes JSON.
+-- @only mysql-9.7
 INSERT INTO js (j) VALUES (CAST(CAST('-838:59:59' AS TIME) AS JSON));
+-- @only mysql-5.7 mysql-8.0
+INSERT INTO js (j) VALUES (CAST(CAST('-24:59:59' AS TIME) AS JSON));
 -- @only mysql-5.7 mysql-8.0 mysql-9.7
 INSERT INTO js (j) VALUES (CAST(CAST('2024-02-29 12:34:56.789' AS DATETIME(6)) AS JSON));
 -- @only mysql-5.7 mysql-8.0 mysql-9.7
