@@ -13,10 +13,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType, JsonBinary
-from binlog_kaitai.values.json_text import ARRAYS, OBJECTS, JsonText, document_text, opaque_text, quote
+from binlog_kaitai.values.json_text import (
+    ARRAYS,
+    OBJECTS,
+    JsonText,
+    node_text,
+    opaque_text,
+    parse_document,
+    quote,
+)
 from binlog_kaitai.values.sql_text import hexed, literal
 
 _Type = JsonBinary.ValueType
+
+#: The keys of objects and indexes of arrays that lead to a value.
+_Keys = tuple[str | int, ...]
+
+_AS_BINARY = " AS BINARY)"
 
 #: SQL types of values without a JSON equivalent, other than DECIMAL.
 CASTS: dict[ColumnType | int, str] = {
@@ -48,39 +61,55 @@ def document_sql(document: JsonBinary) -> str:
     Raises
     ------
     GrammarError
-        As `document_text` does.
+        As `parse_document` does.
     """
-    text = document_text(document)  # reports errors; terminates on any input
-    return _with(text, list(_paths(document.type, document.content.content, "$")))
+    node = parse_document(document)  # reports errors; terminates on any input
+    replaced = list(_replaced(document.type, document.content.content, ()))
+    for keys, expression in replaced:
+        if expression.endswith(_AS_BINARY):
+            _set(node, keys)  # its text need not be valid
+    return _with(node_text(node), replaced)
 
 
 def text_sql(text: JsonText) -> str:
     """Like `document_sql`, for the text of a document, which does not show what is a DECIMAL or a time."""
     if _LONG_DOUBLE.search(text) is None:
         return literal(text)
-    return _with(text, list(_text_paths(json.loads(text, parse_float=_Double), "$")))
+    return _with(text, list(_long_doubles(json.loads(text, parse_float=_Double), ())))
 
 
-def _with(text: str, paths: list[tuple[str, str]]) -> str:
-    """A document with the values at some paths replaced by SQL expressions."""
-    if not paths:
+def _with(text: str, replaced: list[tuple[_Keys, str]]) -> str:
+    """A document with some of its values replaced by SQL expressions."""
+    if not replaced:
         return literal(text)
-    if paths[0][0] == "$":
-        return f"CAST({paths[0][1]} AS JSON)"
-    arguments = ", ".join(f"{literal(path)}, {value}" for path, value in paths)
+    if not replaced[0][0]:
+        return f"CAST({replaced[0][1]} AS JSON)"
+    arguments = ", ".join(f"{literal(_path(keys))}, {value}" for keys, value in replaced)
     return f"JSON_SET(CAST({literal(text)} AS JSON), {arguments})"
 
 
-def _paths(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Paths of the values that JSON text cannot express, and SQL expressions for them."""
+def _path(keys: _Keys) -> str:
+    return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{quote(key)}" for key in keys)
+
+
+def _set(node: Any, keys: _Keys) -> None:
+    """Make a value null."""
+    for key in keys[:-1]:
+        node = node[key]
+    if keys:
+        node[keys[-1]] = "null"
+
+
+def _replaced(kind: Any, content: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
+    """Where a document has values that JSON text cannot express, and SQL expressions for them."""
     if kind in OBJECTS:
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
-            yield from _element(entry, f"{path}.{quote(key.key)}")
+            yield from _element(entry, (*keys, key.key))
     elif kind in ARRAYS:
         for index, entry in enumerate(content.value_entries):
-            yield from _element(entry, f"{path}[{index}]")
+            yield from _element(entry, (*keys, index))
     elif (value := _expression(kind, content)) is not None:
-        yield path, value
+        yield keys, value
 
 
 def _expression(kind: Any, content: Any) -> str | None:
@@ -96,15 +125,15 @@ class _Double(str):
     """The text of a double in a document."""
 
 
-def _text_paths(node: Any, path: str) -> Iterator[tuple[str, str]]:
+def _long_doubles(node: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
     if isinstance(node, dict):
         for key, member in node.items():
-            yield from _text_paths(member, f"{path}.{quote(key)}")
+            yield from _long_doubles(member, (*keys, key))
     elif isinstance(node, list):
         for index, element in enumerate(node):
-            yield from _text_paths(element, f"{path}[{index}]")
+            yield from _long_doubles(element, (*keys, index))
     elif isinstance(node, _Double) and (value := _double(node)) is not None:
-        yield path, value
+        yield keys, value
 
 
 def _double(text: str) -> str | None:
@@ -117,9 +146,9 @@ def _double(text: str) -> str | None:
     return text if exponent else f"{text}e0"
 
 
-def _element(entry: Any, path: str) -> Iterator[tuple[str, str]]:
+def _element(entry: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
     if not entry.is_inlined:
-        yield from _paths(entry.type, entry.value.content, path)
+        yield from _replaced(entry.type, entry.value.content, keys)
 
 
 def _cast(content: Any) -> str | None:
@@ -129,6 +158,6 @@ def _cast(content: Any) -> str | None:
         precision = min(number.precision, MOST_DIGITS)
         return f"CAST('{text}' AS DECIMAL({precision},{number.scale}))"
     if content.type in BYTE_STRINGS:
-        return f"CAST({hexed(content.value.content.data)} AS BINARY)"
+        return f"CAST({hexed(content.value.content.data)}{_AS_BINARY}"
     name = CASTS.get(content.type)
     return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"

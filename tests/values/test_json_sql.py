@@ -37,7 +37,7 @@ def test_a_decimal_has_no_more_digits_than_a_server_takes() -> None:
 def test_what_text_cannot_express_is_set_at_its_path() -> None:
     inner = small_array((OPAQUE, 7), after=DECIMAL[1:])
     found = sql(b"\x02" + small_array((INT16, 5), (SMALL_ARRAY, 10), after=inner))
-    assert found == "JSON_SET(CAST('[5, [123.50]]' AS JSON), '$[1][0]', CAST('123.50' AS DECIMAL(5,2)))"
+    assert found == "JSON_SET(CAST('[5, [null]]' AS JSON), '$[1][0]', CAST('123.50' AS DECIMAL(5,2)))"
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,13 @@ def test_doubles_are_set_at_their_paths() -> None:
         + " AS JSON), '$.\"a\"[1]', 0.30000000000000004e0, "
         + literal('$."b\\""')
         + ", 5e-324)"
+    )
+
+
+def test_bytes_that_are_no_text_are_not_in_the_text() -> None:
+    data = opaque(253, b"\xff")[1:]
+    assert sql(b"\x02" + small_array((OPAQUE, 7), after=data)) == (
+        "JSON_SET(CAST('[null]' AS JSON), '$[0]', CAST(0xFF AS BINARY))"
     )
 
 
