@@ -20,7 +20,7 @@ from binlog_kaitai.lake.lineage import Lineage, Segment
 from tests.corpus_files import Case, cases
 from tests.extent import sample
 from tests.lake.reported import LOST, REFUSED, WRONG
-from tests.rows.truth import OracleTable, as_5_7_tells
+from tests.rows.truth import OracleTable, as_5_7_shows
 from tests.spark.lakes import make_lake
 from tests.spark.oracle import server_text
 
@@ -125,9 +125,9 @@ def test_changes_give_the_tables_of_the_server(case: Case, tmp_path: Path) -> No
         )
         wanted = Counter(oracle.rows)
         if case.server == "mysql-5.7":
-            found, wanted = (Counter(map(_as_5_7_tells, rows.elements())) for rows in (found, wanted))
+            found, wanted = (Counter(map(_as_5_7_shows, rows.elements())) for rows in (found, wanted))
         assert found == wanted or WRONG.keys() & {key, f"{case.server}/{key}"}, key
 
 
-def _as_5_7_tells(row: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    return tuple(None if value is None else as_5_7_tells(value) for value in row)
+def _as_5_7_shows(row: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    return tuple(None if value is None else as_5_7_shows(value) for value in row)

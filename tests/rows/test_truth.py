@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests import corpus_files
-from tests.rows.truth import OracleTable, Store, as_5_7_tells, differences
+from tests.rows.truth import OracleTable, Store, as_5_7_shows, differences
 
 #: Cases whose rows do not tell the tables, and why.
 UNTOLD = {
@@ -26,7 +26,7 @@ def test_row_changes_give_the_servers_tables(case: corpus_files.Case) -> None:
     oracle = [OracleTable.of(table) for table in case.tables()]
     reported = [table for table in oracle if (case.folder.name, table.name) not in UNTOLD_TABLES]
     store = Store(oracle).read(case.logs)
-    document = as_5_7_tells if case.server == "mysql-5.7" else str
+    document = as_5_7_shows if case.server == "mysql-5.7" else str
     assert not list(differences(reported, store, document))
 
 

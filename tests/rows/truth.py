@@ -231,8 +231,8 @@ def server_text(value: Any, column: Column) -> str | None:
     return text_form(value, column)
 
 
-def as_5_7_tells(text: str) -> str:
-    """The text of a document without what MySQL 5.7 does not tell.
+def as_5_7_shows(text: str) -> str:
+    """The text of a document without what MySQL 5.7 does not show.
 
     It prints doubles without a fraction like integers, and byte strings in base64.
     """

@@ -193,7 +193,7 @@ def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("name", ["mysql-5.7", "mysql-9.7", "mariadb-10.2", "mariadb-11.8"])
-def test_members_that_servers_show_as_question_marks(
+def test_members_that_servers_do_not_show(
     name: str, start_server: StartServer, tmp_path: Path
 ) -> None:
     server = start_server(name)
