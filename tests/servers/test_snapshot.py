@@ -92,6 +92,11 @@ SPECIAL = [
 ]
 
 
+def without_documents(name: str) -> str:
+    """The server whose types to use: MySQL 5.7 does not show documents as the log has them."""
+    return "mysql-5.6" if name == "mysql-5.7" else name
+
+
 def rows_in(folder: Path) -> tuple[dict[str, Any], Counter[str]]:
     """The columns of a table's own in the files of a folder, and its rows."""
     kinds: dict[str, Any] = {}
@@ -113,8 +118,7 @@ def test_values_are_those_of_the_log(
     server = start_server(name)
     empty(server, "r")
     monkeypatch.setattr(snapshots, "BATCH_ROWS", 5)
-    # MySQL 5.7 does not show documents as the log has them.
-    run(server, [*changes("mysql-5.6" if name == "mysql-5.7" else name, 7, 16)[0], *SPECIAL])
+    run(server, [*changes(without_documents(name), 7, 16)[0], *SPECIAL])
     found = take_snapshot(
         url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK, zero_dates=zero_dates
     )
@@ -228,7 +232,7 @@ def privileged(server: Server) -> str:
     """The URL of a user with the privileges that a snapshot needs."""
     prepare(server)
     server.execute(f"GRANT SELECT, RELOAD, REPLICATION CLIENT ON *.* TO {USER}@'127.0.0.1'")
-    if server.spec.name == "mysql-9.7":
+    if server.spec.name in ("mysql-8.0", "mysql-9.7"):
         server.execute(f"GRANT XA_RECOVER_ADMIN ON *.* TO {USER}@'127.0.0.1'")
     return fetching_url(server.port)
 
@@ -306,6 +310,29 @@ def test_lake_that_begins_with_a_snapshot(
     now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]), dialect=SPARK)
     found = states(lake)
     assert len(found) >= 19
+    for path in (tmp_path / "now" / "changes").iterdir():
+        assert found.pop(path.name, Counter()) == contents(path), path.name
+    assert not any(found.values())
+    assert now.position > 4
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", [one for one in NAMES if one not in ("mysql-9.7", "mariadb-11.8")])
+def test_lake_of_every_other_server(
+    name: str, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start_server(name)
+    source, lake = privileged(server), tmp_path / "lake"
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    empty(server, "r")
+    before, after = changes(without_documents(name), 8, 8)
+    run(server, [*before, *SPECIAL])
+    run_to_end(source, lake, "--snapshot")
+    run(server, after)
+    run_to_end(source, lake, "--state")
+    now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]), dialect=SPARK)
+    found = states(lake)
+    assert len(found) >= 8
     for path in (tmp_path / "now" / "changes").iterdir():
         assert found.pop(path.name, Counter()) == contents(path), path.name
     assert not any(found.values())
