@@ -1,9 +1,10 @@
 """The post-header lengths that released servers write into their format description events, and such events.
 
 Source: format description events of real logs. Those of MySQL 5.6.24, 5.7.22, 8.0.15 and 9.7 and of MariaDB
-10.2.11, 10.5, 10.11, 11.4.5 and 11.8 are in `tests/corpus`; the others were published as BINLOG statements, printed by mysqlbinlog, in bug
-reports and test suites. They agree with the constructors of the servers' sources (`sql/log_event.cc`;
-`libs/mysql/binlog/event/control_events.cpp`). MariaDB 10.0 is from its source alone.
+10.2.11, 10.5, 10.11, 11.4.5 and 11.8 are in `tests/corpus`; the others were published as BINLOG statements,
+printed by mysqlbinlog, in bug reports and test suites. They agree with the constructors of the servers'
+sources (`sql/log_event.cc`; `libs/mysql/binlog/event/control_events.cpp`). MariaDB 10.0 is from its source
+alone.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from binlog_kaitai.values.json_text import (
     parse_document,
     quote,
 )
+from binlog_kaitai.values.numbers import double_text
 from binlog_kaitai.values.sql_text import hexed, literal
 
 _Type = JsonBinary.ValueType
@@ -117,7 +118,7 @@ def _expression(kind: Any, content: Any) -> str | None:
         case _Type.opaque:
             return _cast(content)
         case _Type.double:
-            return _double(repr(content.value))
+            return _double(double_text(content.value))
     return None
 
 

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.json_strings import unquote
 from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.documents import printed_documents
 from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.columns.text.sql import sql_style
@@ -78,7 +80,32 @@ def printed(data: bytes, mode: str, room: int = 1 << 16, cast_room: int = 0) -> 
     ],
 )
 def test_values_that_json_has_no_type_for(value: Opaque, text: str, cast: str, mode: str) -> None:
-    assert printed(document(value), mode, cast_room=1000)[1:] == (text.encode(), cast.encode())
+    room = 1000 if cast else 0
+    assert printed(document(value), mode, cast_room=room)[1:] == (text.encode(), cast.encode())
+
+
+@modes
+def test_byte_strings_are_left_where_casts_are_written(mode: str) -> None:
+    value = {"a": Opaque(ColumnType.var_string, b"a")}
+    assert printed(document(value), mode, cast_room=1000)[0] == LEFT
+    assert printed(document(value), mode)[1] == b'{"a": "a"}'
+
+
+@modes
+@pytest.mark.parametrize(
+    ("value", "cast"),
+    [
+        (0.1 + 0.2, "0.30000000000000004e0"),
+        (-1234567.1234567891, "-1234567.1234567892e0"),
+        (1e23, "1e23"),
+        (5e-324, "5e-324"),
+        (1.5e22, ""),
+        (0.1, ""),
+        (-123456789.012345, ""),
+    ],
+)
+def test_doubles_that_json_parsers_round(value: float, cast: str, mode: str) -> None:
+    assert printed(document(value), mode, cast_room=1000)[2].decode() == cast
 
 
 @modes
@@ -165,20 +192,28 @@ def log_of(documents: Iterable[bytes | None], folder: Path) -> Path:
 
 
 @pytest.fixture(params=["compiled", "plain"])
-def documents(request: Any, monkeypatch: pytest.MonkeyPatch) -> list[bytes | None]:
-    """Documents of which none is left to the event reader."""
+def any_documents(request: Any, monkeypatch: pytest.MonkeyPatch) -> list[bytes | None]:
     if request.param == "plain":
         use_plain_kernels(monkeypatch)
-    monkeypatch.delattr(Cells, "by_reader")
     return [None, *random_documents(3, rounds(1000, 150)), document(decimal(5, 2, b"\x80\x7b\x32"))]
 
 
-def test_sql_has_the_expressions_of_the_event_reader(documents: list[bytes | None], tmp_path: Path) -> None:
-    (cells,) = columns_of(log_of(documents, tmp_path))
-    expected = ["NULL" if data is None else document_sql(read_document(data)) for data in documents]
+@pytest.fixture
+def documents(any_documents: list[bytes | None], monkeypatch: pytest.MonkeyPatch) -> list[bytes | None]:
+    """Documents of which none is left to the event reader."""
+    monkeypatch.delattr(Cells, "by_reader")
+    return any_documents
+
+
+def test_sql_has_the_expressions_of_the_event_reader(
+    any_documents: list[bytes | None], tmp_path: Path
+) -> None:
+    (cells,) = columns_of(log_of(any_documents, tmp_path))
+    expected = ["NULL" if data is None else document_sql(read_document(data)) for data in any_documents]
     found = sql_style(Dialect()).texts(cells).to_pylist()
     assert [text.decode() for text in found] == expected
     assert sum(text.startswith("JSON_SET(") for text in expected) > 10
+    assert printed_documents(cells, pa.string(), has_casts=True).is_left.mean() < 0.2
 
 
 def test_many_documents_have_room_for_their_casts(tmp_path: Path) -> None:

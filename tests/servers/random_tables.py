@@ -187,9 +187,7 @@ _MORE = {
 
 
 def _kinds(server: str) -> tuple[Callable[[random.Random], tuple[str, Make]], ...]:
-    # MySQL 8.0.15 writes no SIGNEDNESS bit for YEAR, so that the columns after one are read with wrong signs.
-    everywhere = [kind for kind in _EVERYWHERE if server != "mysql-8.0" or kind is not _year]
-    return (*everywhere, *_MORE.get(server, ()))
+    return (*_EVERYWHERE, *_MORE.get(server, ()))
 
 
 def statements(server: str, seed: int, tables: int = 12) -> Iterator[str]:

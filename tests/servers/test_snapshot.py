@@ -197,9 +197,7 @@ def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("name", ["mysql-5.7", "mysql-9.7", "mariadb-10.2", "mariadb-11.8"])
-def test_members_that_servers_do_not_show(
-    name: str, start_server: StartServer, tmp_path: Path
-) -> None:
+def test_members_that_servers_do_not_show(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
     empty(server, "r")
     server.execute("CREATE TABLE r.a (id INT PRIMARY KEY, e ENUM('中', '😀') CHARACTER SET utf8mb4)")

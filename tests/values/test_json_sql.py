@@ -37,7 +37,7 @@ def test_a_decimal_has_no_more_digits_than_a_server_takes() -> None:
 def test_what_text_cannot_express_is_set_at_its_path() -> None:
     inner = small_array((OPAQUE, 7), after=DECIMAL[1:])
     found = sql(b"\x02" + small_array((INT16, 5), (SMALL_ARRAY, 10), after=inner))
-    assert found == "JSON_SET(CAST('[5, [null]]' AS JSON), '$[1][0]', CAST('123.50' AS DECIMAL(5,2)))"
+    assert found == "JSON_SET(CAST('[5, [123.50]]' AS JSON), '$[1][0]', CAST('123.50' AS DECIMAL(5,2)))"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_text_cannot_express_is_set_at_its_path() -> None:
         (0.1, "'0.1'"),
         (-123456789.012345, "'-123456789.012345'"),
         (1.5e22, "'1.5e22'"),
-        (1e23, "CAST(1e+23 AS JSON)"),
+        (1e23, "CAST(1e23 AS JSON)"),
         (1e-22, "'1e-22'"),
         (1e-23, "CAST(1e-23 AS JSON)"),
         (6.663522088036566e-143, "CAST(6.663522088036566e-143 AS JSON)"),
@@ -58,7 +58,7 @@ def test_what_text_cannot_express_is_set_at_its_path() -> None:
 def test_a_double_that_json_parsers_round_is_read_by_the_sql_parser(value: float, written: str) -> None:
     assert sql(b"\x0b" + struct.pack("<d", value)) == written
     text = document_text(read_document(b"\x0b" + struct.pack("<d", value)))
-    assert text_sql(text) == written.replace("e+", "e")
+    assert text_sql(text) == written
 
 
 def test_doubles_are_set_at_their_paths() -> None:

@@ -47,7 +47,8 @@ def is_byte_string(kind: int) -> bool:
 @kernel
 def is_long_double(text: Bytes, begin: int, end: int) -> bool:
     """Whether JSON parsers may round the number `text[begin:end]`, see `values.json_sql`."""
-    digits, fraction, exponent = 0, 0, 0
+    digits, fraction = 0, 0
+    exponent: Any = 0
     has_point, has_exponent, is_negative = False, False, False
     for position in range(begin, end):
         byte = text[position]
@@ -59,7 +60,7 @@ def is_long_double(text: Bytes, begin: int, end: int) -> bool:
             is_negative = True
         elif _ZERO <= byte <= _NINE:
             if has_exponent:
-                exponent = 10 * exponent + byte - _ZERO
+                exponent = 10 * exponent + np.int64(byte) - _ZERO
             else:
                 digits += digits > 0 or byte != _ZERO
                 fraction += has_point
