@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from binlog_kaitai.ddl.charset_options import finish, merge, read_charset
-from binlog_kaitai.ddl.column_types import sql_type
+from binlog_kaitai.ddl.charset_change import CharsetChange
+from binlog_kaitai.ddl.charset_options import read_charset
 from binlog_kaitai.ddl.elements import is_column, read_column, read_key
 from binlog_kaitai.ddl.hidden import hidden_columns_of, parted, with_period, without_period
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split
-from binlog_kaitai.values.definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
+from binlog_kaitai.values.definition import ColumnDefinition, HiddenColumn, TableDefinition
 
 _AT_END = None
 _FIRST = ""
@@ -50,18 +50,25 @@ class Alteration:
         Tables created from partitions; they have the same columns.
     """
 
-    def __init__(self, table: TableDefinition, clauses: Sequence[Sequence[Token]]) -> None:
+    def __init__(
+        self,
+        table: TableDefinition,
+        clauses: Sequence[Sequence[Token]],
+        sql_mode: int,
+        charsets: CharsetChange,
+    ) -> None:
         self.partition_tables: list[tuple[str, ...]] = []
         # With the hidden columns, which keep their places among the others.
         self._table = replace(table, columns=table.all_columns, hidden_columns=())
+        self._sql_mode, self._charsets = sql_mode, charsets
         self._hidden = {one.name: one for one in table.hidden_columns}
         self._new_hidden: list[HiddenColumn] = []
         self._replaced: dict[int, ColumnDefinition | None] = {}
+        self._redefined: set[int] = set()
+        self._new_names: list[str] = []
         self._placed: list[tuple[int | None, ColumnDefinition, str | None]] = []
         self._key: Sequence[str] | None = None
         self._has_other_key = False
-        self._charset = table.default_charset
-        self._converted: Charset | None = None
         self._unique_keys = table.unique_keys
         self._versioning: bool | None = None
         self._is_in_list = False
@@ -73,11 +80,12 @@ class Alteration:
         table = without_period(self._table)
         moved = {number for number, _, _ in self._placed}
         kept = [
-            column
+            self._charsets.defined(column) if number in self._redefined else self._charsets.kept(column)
             for number, before in enumerate(table.columns)
             if number not in moved and (column := self._replaced.get(number, before)) is not None
         ]
         for number, column, place in self._placed:
+            column = self._charsets.defined(column)
             if number is None and (before := self._dropped(column.name)) is not None:
                 column = _in_key_like(column, before)
             if place is _AT_END:
@@ -87,12 +95,12 @@ class Alteration:
         if len({column.key for column in kept}) < len(kept):
             raise ContradictionError("duplicate column")
         kept, hidden = parted(kept, self._hidden, self._new_hidden)
-        if self._converted is not None:
-            kept = [_converted(column, self._converted) for column in kept]
+        for name in self._new_names:
+            _find(kept, name)
         table = replace(
             table,
             columns=tuple(kept),
-            default_charset=self._charset,
+            default_charset=self._charsets.default,
             hidden_columns=hidden,
             unique_keys=self._unique_keys,
         )
@@ -133,7 +141,7 @@ class Alteration:
         """Skip table options, with or without commas between them, and clauses that change no column."""
         while cursor:
             if charset := read_charset(cursor):
-                self._charset = merge(self._charset, charset)
+                self._charsets.add_option(charset)
                 continue
             word = cursor.keyword()
             # Partition names, or the columns of ORDER BY, follow with commas of their own.
@@ -194,7 +202,7 @@ class Alteration:
         self._placed.append((None, column, place))
 
     def _column(self, cursor: Cursor) -> tuple[ColumnDefinition, str | None]:
-        column, is_unique = read_column(cursor)
+        column, is_unique = read_column(cursor, self._sql_mode)
         self._unique_keys += is_unique
         place = _AT_END
         if cursor.skip("FIRST"):
@@ -202,7 +210,7 @@ class Alteration:
         elif cursor.skip("AFTER"):
             place = cursor.dotted_name()[-1]
         self._end(cursor)
-        return finish(column, self._charset), place
+        return column, place
 
     def _end(self, cursor: Cursor) -> None:
         """Only table options may follow a clause without a comma."""
@@ -224,7 +232,7 @@ class Alteration:
             self._drop_index(cursor.name())
         elif word in ("FOREIGN", "CHECK", "PARTITION", "PERIOD"):
             self._is_in_list |= word == "PARTITION"
-            if word == "PERIOD" and cursor.keyword(1) != "FOR":
+            if word == "PERIOD" and cursor.keyword(1) not in ("FOR", "IF"):
                 self._drop_column(cursor)
         else:
             self._drop_column(cursor)
@@ -269,6 +277,7 @@ class Alteration:
         column = _in_key_like(column, self._table.columns[number])
         if place is _AT_END:
             self._replaced[number] = column
+            self._redefined.add(number)
         else:
             self._placed.append((number, column, place))
 
@@ -299,15 +308,15 @@ class Alteration:
                 self._hidden[name] = one._replace(key_name=new)
 
     def _alter(self, cursor: Cursor) -> None:
-        """ALTER COLUMN changes a default or the visibility of a column."""
+        """ALTER COLUMN changes a default or the visibility of a column; MariaDB takes its new name, too."""
         if cursor.keyword() in ("INDEX", "KEY", "CHECK", "CONSTRAINT"):
             return
         cursor.skip("COLUMN")
         cursor.skip("IF", "EXISTS")
         number = self._table.find(name := cursor.dotted_name()[-1])
         if number is None:
-            raise ContradictionError(f"column {name} not found")
-        if cursor.skip("SET") and (word := cursor.skip_one("VISIBLE", "INVISIBLE")):
+            self._new_names.append(name)
+        elif cursor.skip("SET") and (word := cursor.skip_one("VISIBLE", "INVISIBLE")):
             column = self._replaced.get(number) or self._table.columns[number]
             self._replaced[number] = replace(column, is_visible=word == "VISIBLE")
 
@@ -318,10 +327,7 @@ class Alteration:
                 raise UnreadableError("CONVERT PARTITION without TO TABLE")
             self.partition_tables.append(cursor.dotted_name())
         elif cursor.skip("TO"):
-            charset = Charset()
-            while cursor and (found := read_charset(cursor)):
-                charset = merge(charset, found)
-            self._charset = self._converted = charset
+            self._charsets.read_conversion(cursor)
             self._end(cursor)
         elif cursor.keyword() != "TABLE":
             raise UnreadableError("unknown form of CONVERT")
@@ -369,7 +375,3 @@ def _find(columns: Sequence[ColumnDefinition], name: str) -> int:
     raise ContradictionError(f"column {name} not found")
 
 
-def _converted(column: ColumnDefinition, charset: Charset) -> ColumnDefinition:
-    if not sql_type(column.base_type).is_text:
-        return column
-    return replace(column, charset=charset.charset, collation=charset.collation)

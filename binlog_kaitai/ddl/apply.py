@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from binlog_kaitai.ddl.alter import Alteration, ContradictionError, new_name_in
-from binlog_kaitai.ddl.charset_options import finish, merge
+from binlog_kaitai.ddl.charset_change import CharsetChange
+from binlog_kaitai.ddl.charset_options import agreed, finish, with_options
 from binlog_kaitai.ddl.hidden import with_period
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.query import columns_of
@@ -20,7 +21,7 @@ from binlog_kaitai.ddl.statements import (
     qualified,
 )
 from binlog_kaitai.ddl.store import Key, Session, Store
-from binlog_kaitai.values.definition import UNKNOWN_CHARSET, TableDefinition
+from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, TableDefinition
 
 
 class Step:
@@ -88,10 +89,9 @@ class Step:
                 raise UnreadableError("CREATE TABLE … LIKE an unknown table")
             return source
         elements = statement.elements
-        charset = merge(self._store.databases.get(key[0], UNKNOWN_CHARSET), statement.charset)
-        if not statement.charset:
-            charset = self._store.databases.get(key[0], UNKNOWN_CHARSET)
-        columns = elements.columns
+        default = self._charset_of_database(key[0])
+        charset = with_options(default, statement.charset_options, default)
+        columns = [finish(column, charset) for column in elements.columns]
         if statement.query is not None:
             selected = columns_of(statement.query, self._known)
             names = {column.key for column in selected}
@@ -100,13 +100,16 @@ class Step:
             columns += [own.get(column.key, column) for column in selected]
         table = TableDefinition(
             *key,
-            tuple(finish(column, charset) for column in columns),
+            tuple(columns),
             charset,
             hidden_columns=elements.hidden_columns(len(columns)),
             unique_keys=elements.unique_keys,
         ).with_primary_key(elements.primary_key)
         is_implicit = elements.is_versioned and not any(column.is_row_period for column in columns)
         return with_period(table) if is_implicit else table
+
+    def _charset_of_database(self, name: str) -> Charset:
+        return self._store.databases.get(name, UNKNOWN_CHARSET)
 
     def _known(self, name: Name) -> TableDefinition | None:
         key = self._key(name)
@@ -128,7 +131,8 @@ class Step:
 
     def _change(self, key: Key, table: TableDefinition, statement: AlterTable) -> None:
         try:
-            change = Alteration(table, statement.clauses)
+            charsets = self._charset_change(key, table)
+            change = Alteration(table, statement.clauses, self._session.sql_mode, charsets)
             result = change.result()
         except (UnreadableError, ContradictionError) as error:
             self._fail(key, table, error)
@@ -137,6 +141,12 @@ class Step:
             self._store.put(self._key(name), result)
         if result != table:
             self._store.put(key, result)
+
+    def _charset_change(self, key: Key, table: TableDefinition) -> CharsetChange:
+        database = self._charset_of_database(key[0])
+        session = self._session.database_charset or self._charset_of_database(self._schema_name)
+        # CONVERT TO CHARACTER SET DEFAULT is the database's in MariaDB 10.11, the session's in other servers.
+        return CharsetChange(table.default_charset, database, agreed(database, session))
 
     def _fail(self, key: Key, table: TableDefinition, error: Exception) -> None:
         """Record a change that cannot be followed, unless a newer definitions file already contains it."""
@@ -187,13 +197,18 @@ class Step:
                     self._move(key, (new_name, key[1]))
                 else:
                     store.forget(key)
-        is_new = statement.is_created and (not statement.only_if_new or self._session.has_changed is True)
-        if is_new or (statement.is_dropped and new_name is None):
+            if new_name is None:
+                store.databases.pop(name, None)
+        has_changed = not statement.only_if_new or self._session.has_changed
+        if (statement.is_created and has_changed) or (statement.is_dropped and new_name is None):
             store.note_absent((name, ""))
-        if statement.is_created and not (statement.only_if_new and name in store.databases):
-            store.databases[name] = merge(self._session.server_charset, statement.charset)
-        elif statement.charset:
-            store.databases[name] = merge(store.databases.get(name, UNKNOWN_CHARSET), statement.charset)
+        server, options = self._session.server_charset, statement.charset_options
+        if statement.is_created:
+            if statement.only_if_new and (name in store.databases or has_changed is False):
+                return
+            store.databases[name] = with_options(server, options, server)
+        elif options:
+            store.databases[name] = with_options(self._charset_of_database(name), options, server)
         elif new_name is not None and name in store.databases:
             store.databases[new_name] = store.databases.pop(name)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from binlog_kaitai.core.grammar import masks
+
 
 class SqlType(NamedTuple):
     """One SQL type: the types it may have in table maps, by the grammar's names, and its kind.
@@ -50,6 +52,7 @@ _TYPES = {
     "uuid": _type("string"),
     "inet6": _type("string"),
     "inet4": _type("string"),
+    "xmltype": _type(_BLOB, is_text=True),
 }
 _TYPES |= {size + "text": _type(_BLOB, is_text=True) for size in ("", "tiny", "medium", "long")}
 _TYPES |= {size + "blob": _type(_BLOB) for size in ("", "tiny", "medium", "long")}
@@ -73,7 +76,6 @@ SYNONYMS = {
     "number": "decimal",
     "float4": "float",
     "float8": "double",
-    "real": "double",
     "character": "char",
     "varcharacter": "varchar",
     "varchar2": "varchar",
@@ -88,7 +90,49 @@ SYNONYMS = {
 BOOLEANS = ("bool", "boolean")
 SERIAL = "serial"
 
+_REAL_AS_FLOAT = masks.SqlMode.IS_REAL_AS_FLOAT
+_MAXDB = masks.SqlMode.IS_MAXDB
+#: Oracle's types need both bits: before MariaDB 10.3, and in MySQL, ORACLE alone leaves types as they are.
+_ORACLE = masks.SqlMode.IS_ORACLE | masks.SqlMode.IS_SIMULTANEOUS_ASSIGNMENT << 32
+#: The modes that MariaDB's qualifiers of type names stand for.
+_MODES_OF_QUALIFIERS = {"mariadb_schema": 0, "oracle_schema": _ORACLE, "maxdb_schema": _MAXDB}
+
+#: FLOAT with more binary digits is DOUBLE.
+_MOST_FLOAT_DIGITS = 24
+
 
 def sql_type(base: str) -> SqlType:
     """The entry for a type, by its full name."""
     return _TYPES.get(base, _UNKNOWN)
+
+
+def is_type(base: str) -> bool:
+    """Whether a server has a type of this full name."""
+    return base in _TYPES or base in BOOLEANS or base == SERIAL
+
+
+def mode_of_qualifier(qualifier: str, sql_mode: int) -> int | None:
+    """The mode in which MariaDB reads a type name after a qualifier; None for an unknown qualifier."""
+    modes = _MODES_OF_QUALIFIERS.get(qualifier.lower())
+    return None if modes is None else sql_mode & _REAL_AS_FLOAT | modes
+
+
+def full_name(name: str, sql_mode: int, *, has_arguments: bool) -> str:
+    """The full name of a type by a name in lower case, which may depend on `sql_mode`."""
+    if name == "real":
+        return "float" if sql_mode & _REAL_AS_FLOAT else "double"
+    if name == "timestamp" and sql_mode & _MAXDB:
+        return "datetime"
+    if name == "number" and not has_arguments:
+        return "double"
+    if sql_mode & _ORACLE == _ORACLE:
+        if name == "date":
+            return "datetime"
+        if name == "blob" and not has_arguments:
+            return "longblob"
+    return SYNONYMS.get(name, name)
+
+
+def is_long_float(digits: str) -> bool:
+    """Whether FLOAT with this number of binary digits is stored as DOUBLE."""
+    return digits.isdecimal() and int(digits) > _MOST_FLOAT_DIGITS

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from binlog_kaitai.ddl.charset_options import merge, read_charset
-from binlog_kaitai.ddl.column_types import BOOLEANS, SERIAL, SYNONYMS, sql_type
+from binlog_kaitai.ddl.charset_options import DEFAULT, merge, read_charset
+from binlog_kaitai.ddl.column_types import (
+    BOOLEANS,
+    SERIAL,
+    full_name,
+    is_long_float,
+    is_type,
+    mode_of_qualifier,
+    sql_type,
+)
 from binlog_kaitai.ddl.lexer import Cursor, Kind, Token, UnreadableError, split
 from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
@@ -15,7 +23,11 @@ _NO_COLUMN = frozenset(
     ("PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK")
 )
 #: The same, if the next word decides; they need no quotes as column names.
-_NO_COLUMN_PAIRS = {"PERIOD": ("FOR",), "VECTOR": ("INDEX", "KEY")}
+_NO_COLUMN_PAIRS = {
+    "PERIOD": ("FOR", "IF"),
+    "VECTOR": ("INDEX", "KEY"),
+    "CLUSTERING": ("INDEX", "KEY", "UNIQUE"),  # TokuDB
+}
 
 #: Placeholder for the default of the table.
 _DEFAULT = UNKNOWN_CHARSET
@@ -55,6 +67,7 @@ def read_key(cursor: Cursor) -> Key:
     """Parse a key or constraint to its end."""
     if cursor.skip("CONSTRAINT") and cursor.keyword() not in _NO_COLUMN:
         cursor.name()
+    cursor.skip("CLUSTERING")
     kind = cursor.skip_one("PRIMARY", "UNIQUE", "KEY", "INDEX")
     if not kind:
         cursor.rest()
@@ -101,17 +114,17 @@ class _Attributes:
     is_unique: bool = False
 
 
-def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
+def read_column(cursor: Cursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
     """Parse a column, and whether it has a unique key; stops before FIRST or AFTER.
 
     Raises
     ------
     UnreadableError
-        The column has no name or no type.
+        The column has no name, or no type that a server has.
     """
     name = cursor.dotted_name()[-1]
     found = _Attributes()
-    base, arguments = _type(cursor, found)
+    base, arguments = _type(cursor, found, sql_mode)
     _attributes(cursor, found)
     texts = tuple(" ".join(map(str, part)) for part in split(arguments)) if arguments else ()
     if base == SERIAL:
@@ -146,11 +159,16 @@ def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     return column, found.is_unique
 
 
-def _type(cursor: Cursor, found: _Attributes) -> tuple[str, list[Token]]:
+def _type(cursor: Cursor, found: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
     """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
     if first.kind is Kind.MARK or first.kind is Kind.STRING:
         raise UnreadableError(f"expected a type, found {first.shown}")
+    if cursor.skip("."):
+        mode = mode_of_qualifier(first.text, sql_mode)
+        if mode is None:
+            raise UnreadableError(f"unknown qualifier of a type: {first.shown}")
+        sql_mode, first = mode, cursor.next()
     base = first.text.lower()
     if base == "national":
         found.charset = _NATIONAL
@@ -162,13 +180,17 @@ def _type(cursor: Cursor, found: _Attributes) -> tuple[str, list[Token]]:
         cursor.skip_one("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER")
     if base == "double":
         cursor.skip("PRECISION")
-    base = SYNONYMS.get(base, base)
+    base = full_name(base, sql_mode, has_arguments=cursor.mark() == "(")
     if base == "char" and cursor.skip_one("VARYING", "VARCHARACTER", "VARCHAR"):
         base = "varchar"
     cursor.skip("VARYING")
     arguments = cursor.group() if cursor.mark() == "(" else []
     if cursor.skip("BYTE"):
         base = {"char": "binary", "varchar": "varbinary"}.get(base, base)
+    if not is_type(base):
+        raise UnreadableError(f"unknown type {first.shown}")
+    if base == "float" and len(arguments) == 1:  # binary digits, which only choose the type
+        base, arguments = "double" if is_long_float(arguments[0].text) else "float", []
     return base, arguments
 
 
@@ -176,7 +198,8 @@ def _attributes(cursor: Cursor, found: _Attributes) -> None:
     """Parse the attributes after a type, up to the end, FIRST or AFTER."""
     while cursor and cursor.keyword() not in ("FIRST", "AFTER"):
         if charset := read_charset(cursor):
-            found.charset = merge(found.charset, charset)
+            if charset.charset != DEFAULT:
+                found.charset = merge(found.charset, charset)
             continue
         token = cursor.next()
         if take := _ATTRIBUTES.get(token.keyword):
@@ -199,8 +222,19 @@ def _primary(cursor: Cursor, found: _Attributes) -> None:
 
 
 def _unique(cursor: Cursor, found: _Attributes) -> None:
+    cursor.skip("CLUSTERING")
     cursor.skip("KEY")
     found.is_unique = True
+
+
+def _clustering(cursor: Cursor, found: _Attributes) -> None:
+    """A clustering key of TokuDB, which is no primary key."""
+    cursor.skip("KEY")
+
+
+def _constraint(cursor: Cursor, found: _Attributes) -> None:
+    if cursor.keyword() not in ("CHECK", "REFERENCES"):
+        cursor.name()
 
 
 def _as(cursor: Cursor, found: _Attributes) -> None:
@@ -224,6 +258,9 @@ def _skip_value(cursor: Cursor) -> None:
     """Skip a default value: a literal, a name or call, or an expression in parentheses."""
     if cursor.skip_group():
         return
+    if cursor.skip("CASE"):
+        _skip_case(cursor)
+        return
     while cursor.skip_one("+", "-", "."):
         pass
     token = cursor.next()
@@ -238,7 +275,15 @@ def _skip_value(cursor: Cursor) -> None:
     cursor.skip_group()
 
 
-def _skip_one(cursor: Cursor) -> None:
+def _skip_case(cursor: Cursor) -> None:
+    """Skip a CASE expression, which MariaDB takes without parentheses, from after its first word."""
+    depth = 1
+    while depth:
+        word = cursor.next().keyword
+        depth += (word == "CASE") - (word == "END")
+
+
+def _skip_one(cursor: Cursor, found: _Attributes) -> None:
     cursor.next()
 
 
@@ -268,10 +313,13 @@ _ATTRIBUTES: dict[str, Callable[[Cursor, _Attributes], None]] = {
     "STORED": _set("is_virtual", False),
     "PERSISTENT": _set("is_virtual", False),
     "INVISIBLE": _set("is_visible", False),
+    "AUTO_INCREMENT": _set("is_nullable", False),
     "DEFAULT": lambda cursor, found: _skip_value(cursor),
     "ON": _on_update,
-    "COMMENT": lambda cursor, found: _skip_one(cursor),
-    "COLUMN_FORMAT": lambda cursor, found: _skip_one(cursor),
-    "STORAGE": lambda cursor, found: _skip_one(cursor),
+    "COMMENT": _skip_one,
+    "COLUMN_FORMAT": _skip_one,
+    "STORAGE": _skip_one,
+    "CONSTRAINT": _constraint,
+    "CLUSTERING": _clustering,
     "REFERENCES": lambda cursor, found: _skip_reference(cursor),
 }

@@ -17,14 +17,14 @@ from binlog_kaitai.core.grammar import masks
 ANSI_QUOTES = masks.SqlMode.IS_ANSI_QUOTES
 NO_BACKSLASH_ESCAPES = masks.SqlMode.IS_NO_BACKSLASH_ESCAPES
 
-#: A condition that no server meets: MariaDB's dumps begin with one.
-_NEVER = 999_999
+#: A condition that no server meets. MariaDB's dumps begin with one.
+_NEVER = r"M?!999999|!999\d\d(?!\d)"
 
 
 def _token(space: str, letters: str) -> re.Pattern[str]:
     return re.compile(
-        rf"""(?P<skipped>[{space}]+|--(?=[{space}]|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/)
-        |/\*M?!(?P<condition>\d{{5,6}}|)
+        rf"""(?P<skipped>[{space}]+|--(?=[{space}]|$)[^\n]*|\#[^\n]*|/\*(?:(?!M?!)|{_NEVER}).*?\*/)
+        |/\*(?!{_NEVER})(?P<condition>M?!)(?:\d{{5,6}}|)
         |(?P<end>\*/)
         |(?P<word>[0-9A-Za-z_${letters}]+)
         |(?P<quote>['"`])
@@ -108,12 +108,7 @@ def tokens_of(sql: str, sql_mode: int = 0, *, is_single_byte: bool = False) -> I
                 token, at = _quoted(sql, at, found[0], sql_mode)
                 yield token
             case "condition":
-                if found["condition"] and int(found["condition"]) >= _NEVER:
-                    at = sql.find("*/", at) + 2
-                    if at < 2:
-                        raise UnreadableError("unterminated comment")
-                else:
-                    depth += 1
+                depth += 1
             case "end" if depth:
                 depth -= 1
             case "mark" if sql.startswith("/*", found.start()):
@@ -121,6 +116,8 @@ def tokens_of(sql: str, sql_mode: int = 0, *, is_single_byte: bool = False) -> I
             case "mark" | "end":
                 for mark in found[0]:
                     yield Token(Kind.MARK, mark)
+    if depth:
+        raise UnreadableError("unterminated comment")
 
 
 def _quoted(sql: str, at: int, quote: str, sql_mode: int) -> tuple[Token, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from binlog_kaitai.values.charsets import BINARY, codec_table, decode
+from binlog_kaitai.values.charsets import BINARY, codec_table, decode, decode_member
 
 #: What servers accept as a member: one string, or the digits of its bytes.
 _STRING = re.compile(r"'((?:[^']|'')*)'", re.DOTALL)
@@ -60,13 +60,21 @@ def _bytes(literal: str) -> bytes | None:
     return None
 
 
+def bytes_of(text: str, charset: str) -> bytes | None:
+    """A text in a character set; None if the character set is unknown, or lacks a character."""
+    table = codec_table(charset)
+    if table is None:
+        return None
+    others = {text: data for data, text in table.others.items()}
+    try:
+        data = b"".join(others.get(one) or one.encode(table.codec, "surrogateescape") for one in text)
+    except UnicodeEncodeError:
+        return None
+    return data if decode_member(data, charset) == text else None
+
+
 def _converted(member: str, charset: str | None) -> str:
     """A member with question marks for characters that its character set lacks, as the server stores it."""
-    table = None if charset is None or member.isascii() else codec_table(charset)
-    if table is None:
+    if charset is None or codec_table(charset) is None:
         return member
-    others = "".join(table.others.values())
-    return "".join(
-        one if one in others or one == one.encode(table.codec, "ignore").decode(table.codec) else "?"
-        for one in member
-    )
+    return "".join("?" if bytes_of(one, charset) is None else one for one in member)

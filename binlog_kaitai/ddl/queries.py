@@ -49,6 +49,7 @@ def session_of(body: QueryBody) -> Session:
     """The session of a QUERY_EVENT, from its body."""
     variables = _variables(body)
     charset, modes = variables.get("charset"), variables.get("sql_mode")
+    database = variables.get("charset_database")
     client = charset_of_number(charset.client if charset is not None else None).charset
     # MySQL since 8.0 and MariaDB since 10.6 log the transaction of DDL that changed something.
     has_changed: bool | None = "ddl_xid" in variables or "mariadb_xid" in variables or None
@@ -58,6 +59,7 @@ def session_of(body: QueryBody) -> Session:
         body.thread_id,
         modes.modes if modes is not None else 0,
         charset_of_number(charset.server if charset is not None else None),
+        charset_of_number(database.collation_id if database is not None else None),
         has_changed,
         "updated_schema_names" not in variables,  # since 5.6, MySQL logs them with all DDL
         is_single_byte=client is not None and max_bytes_of(client) == 1,

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from binlog_kaitai.ddl.charset_options import merge, read_charset
+from binlog_kaitai.ddl.charset_options import read_charset
 from binlog_kaitai.ddl.elements import Key, is_column, read_column, read_key
 from binlog_kaitai.ddl.hidden import hidden_columns_of
 from binlog_kaitai.ddl.lexer import Cursor, Kind, Token, UnreadableError, split, tokens_of
 from binlog_kaitai.ddl.store import Session
-from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition, HiddenColumn
+from binlog_kaitai.values.definition import Charset, ColumnDefinition, HiddenColumn
 
 Name = tuple[str, ...]  # (table,) or (schema, table)
+
+_SEMICOLON = Token(Kind.MARK, ";")
 
 
 def qualified(name: Name, schema: str) -> tuple[str, str]:
@@ -66,7 +68,7 @@ class CreateTable:
 
     name: Name
     elements: Elements = field(default_factory=Elements)
-    charset: Charset = UNKNOWN_CHARSET
+    charset_options: list[Charset] = field(default_factory=list)
     source: Name | None = None
     query: list[Token] | None = None
     is_temporary: bool = False
@@ -117,7 +119,7 @@ class ChangeDatabase:
     """CREATE, ALTER, DROP or RENAME DATABASE; None for the default one."""
 
     name: str | None
-    charset: Charset = UNKNOWN_CHARSET
+    charset_options: list[Charset] = field(default_factory=list)
     is_created: bool = False
     is_dropped: bool = False
     only_if_new: bool = False
@@ -141,8 +143,13 @@ def read_statement(sql: str, session: Session) -> Statement | None:
     UnreadableError
         The statement may change one, but cannot be parsed.
     """
-    cursor = Cursor(list(tokens_of(sql, session.sql_mode, is_single_byte=session.is_single_byte)))
+    tokens = list(tokens_of(sql, session.sql_mode, is_single_byte=session.is_single_byte))
+    while tokens and tokens[-1] == _SEMICOLON:  # logged if a comment follows it
+        tokens.pop()
+    cursor = Cursor(tokens)
     skip_variables(cursor)
+    if cursor.skip("CREATE"):
+        return _create(cursor, session.sql_mode)
     word = cursor.skip_one(*_READERS)
     statement = _READERS[word](cursor) if word else None
     if isinstance(statement, DropTables) and not statement.is_temporary and _GENERATED in sql:
@@ -157,7 +164,7 @@ def skip_variables(cursor: Cursor) -> None:
             cursor.next()
 
 
-def _create(cursor: Cursor) -> Statement | None:
+def _create(cursor: Cursor, sql_mode: int) -> Statement | None:
     replaces = cursor.skip("OR", "REPLACE")
     is_temporary = cursor.skip("TEMPORARY")
     kind = cursor.skip_one("TABLE", "SEQUENCE", "DATABASE", "SCHEMA")
@@ -176,11 +183,11 @@ def _create(cursor: Cursor) -> Statement | None:
         cursor.dotted_name(), is_temporary=is_temporary, only_if_new=only_if_new, replaces=replaces
     )
     if kind == "SEQUENCE":
-        table.elements = read_elements(Cursor(list(tokens_of(_SEQUENCE))))
+        table.elements = read_elements(Cursor(list(tokens_of(_SEQUENCE))), 0)
     elif cursor.skip("LIKE"):
         table.source = cursor.dotted_name()
     else:
-        _create_table(cursor, table)
+        _create_table(cursor, table, sql_mode)
     return table
 
 
@@ -207,16 +214,16 @@ def _drop_index(cursor: Cursor) -> AlterTable | None:
     return AlterTable(cursor.dotted_name(), [clause])
 
 
-def _create_table(cursor: Cursor, table: CreateTable) -> None:
+def _create_table(cursor: Cursor, table: CreateTable, sql_mode: int) -> None:
     if cursor.mark() == "(" and not _begins_query(cursor, 1):
         inner = Cursor(cursor.group())
         if inner.skip("LIKE"):
             table.source = inner.dotted_name()
             return
-        table.elements = read_elements(inner)
+        table.elements = read_elements(inner, sql_mode)
     while cursor:
         if charset := read_charset(cursor):
-            table.charset = merge(table.charset, charset)
+            table.charset_options.append(charset)
         elif cursor.skip("WITH", "SYSTEM", "VERSIONING"):
             table.elements.is_versioned = True
         elif cursor.skip("START", "TRANSACTION"):  # MySQL's CREATE TABLE … SELECT in row format
@@ -236,7 +243,7 @@ def _begins_query(cursor: Cursor, distance: int) -> bool:
     return word in ("SELECT", "VALUES") and after not in ("LESS", "IN")
 
 
-def read_elements(cursor: Cursor) -> Elements:
+def read_elements(cursor: Cursor, sql_mode: int) -> Elements:
     """Parse the contents of the parentheses of a CREATE TABLE."""
     elements = Elements()
     for part in split(cursor.rest()):
@@ -244,7 +251,7 @@ def read_elements(cursor: Cursor) -> Elements:
         if not is_column(inner):
             elements.add_key(read_key(inner))
             continue
-        column, is_unique = read_column(inner)
+        column, is_unique = read_column(inner, sql_mode)
         elements.unique_keys += is_unique
         words = [token.keyword for token in part]
         elements.is_versioned |= "SYSTEM" in words and words[words.index("SYSTEM") - 1] == "WITH"
@@ -267,9 +274,16 @@ def _alter(cursor: Cursor) -> Statement | None:
         return AlterTable(name, [clause for clause in split(cursor.rest()) if clause])
     if not kind:
         return None
-    start = [token for distance in range(4) if (token := cursor.peek(distance))]
-    database = None if read_charset(Cursor(start)) else cursor.name()
+    database = None if _begins_options(cursor) else cursor.name()
     return None if cursor.skip("UPGRADE") else ChangeDatabase(database, _database_options(cursor))
+
+
+def _begins_options(cursor: Cursor) -> bool:
+    """Whether the options of the default database come next, rather than the name of a database."""
+    option = [token for distance in range(5) if (token := cursor.peek(distance))]
+    value = cursor.peek(1)
+    is_value = value is not None and (value.kind is Kind.STRING or value.text == "=")
+    return cursor.keyword() in ("DEFAULT", "READ") or is_value or bool(read_charset(Cursor(option)))
 
 
 def _rename(cursor: Cursor) -> Statement | None:
@@ -316,18 +330,17 @@ def _skip_wait(cursor: Cursor) -> None:
         cursor.skip("NOWAIT")
 
 
-def _database_options(cursor: Cursor) -> Charset:
-    found = UNKNOWN_CHARSET
+def _database_options(cursor: Cursor) -> list[Charset]:
+    options = []
     while cursor:
         if charset := read_charset(cursor):
-            found = merge(found, charset)
-        elif cursor:
+            options.append(charset)
+        else:
             cursor.next()
-    return found
+    return options
 
 
 _READERS: dict[str, Callable[[Cursor], Statement | None]] = {
-    "CREATE": _create,
     "ALTER": _alter,
     "RENAME": _rename,
     "DROP": _drop,

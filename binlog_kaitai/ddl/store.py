@@ -22,9 +22,11 @@ class Session:
     thread_id : int
         Connection that ran it; temporary tables belong to a connection.
     sql_mode : int
-        Determines the meaning of quotes and backslashes.
+        Determines the meaning of quotes, backslashes and some types.
     server_charset : Charset
         For databases that do not name one.
+    database_charset : Charset
+        The variable `collation_database`, if it differs from the default database's.
     has_changed : bool or None
         Whether an IF NOT EXISTS created something; None if the log does not show it.
     is_single_byte : bool
@@ -36,6 +38,7 @@ class Session:
     thread_id: int = 0
     sql_mode: int = 0
     server_charset: Charset = UNKNOWN_CHARSET
+    database_charset: Charset = UNKNOWN_CHARSET
     has_changed: bool | None = True
     renames_temporary: bool = True
     is_single_byte: bool = False

@@ -55,7 +55,7 @@ def test_a_log_that_is_read_again_begins_again() -> None:
     log.add_all([*groups[0], *next(group for group in groups if any(map(_is_rows, group)))])
     table = next(event.schema for event in bk.open(bytes(log.data)) if event.schema is not None)
     name = f"`{table.schema_name}`.`{table.table_name.replace('`', '``')}`"
-    columns = ", ".join(f"`n{column.index}` {column.type_name}" for column in table.columns)
+    columns = ", ".join(f"`n{column.index}` INT" for column in table.columns)
     log.add(statement(f"ALTER TABLE {name} RENAME COLUMN `n0` TO `other`".encode(), layout))
     with bk.open(bytes(log.data), ddl=f"CREATE TABLE {name} ({columns})") as reader:
         names = [[row.schema.columns[0].name for event in reader for row in event.rows()] for _ in range(2)]

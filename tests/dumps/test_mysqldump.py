@@ -207,7 +207,11 @@ T = table("t", "i int", "(1)")
             "definition of d.t, but no data: dump without --no-data",
         ),
         (script("INSERT INTO `t` VALUES (1);\n"), "rows of d.t, but no CREATE TABLE before"),
-        (script("CREATE TABLE t (i whatever) ENGINE=InnoDB;\n"), "line 11: d.t.i has the type whatever"),
+        (
+            script("CREATE TABLE t (i whatever) ENGINE=InnoDB;\n"),
+            "line 11: the definition of d.t cannot be read: unknown type whatever",
+        ),
+        (script("CREATE TABLE t (i xmltype) ENGINE=InnoDB;\n"), "line 11: d.t.i has the type xmltype"),
         (
             script(table("t", "i int", "(1,2)")),
             "line 19: the row has 2 values, but its table or its list of columns 1",
