@@ -33,6 +33,7 @@ from binlog_kaitai.errors import (
     TruncatedError,
     UsageError,
 )
+from binlog_kaitai.sources import servers
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.transactions.batches import read_transactions
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.following.events import EventFollower, RowFollower, follow, follow_rows
+    from binlog_kaitai.following.feed import Feed, Start
     from binlog_kaitai.reader.ends import End, EndKind
     from binlog_kaitai.reader.log import Event, LogReader, open
     from binlog_kaitai.reader.rows import Change, Row
     from binlog_kaitai.render.sql.sql_script import sql_script
     from binlog_kaitai.sources.keys import Keys
+    from binlog_kaitai.sources.source import Source
     from binlog_kaitai.statistics.counting import stats
     from binlog_kaitai.statistics.model import Stats
     from binlog_kaitai.values.schema import Column, Schema
@@ -132,6 +135,21 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_HOME[name]), name)
     return found
+
+
+def _logs_of_server(url: str) -> list[Source]:
+    from binlog_kaitai.live.source import resolve
+
+    return resolve(url)
+
+
+def _feed_of_server(url: str, start: Start, is_bounded: bool) -> Feed:
+    from binlog_kaitai.live.direct import Direct
+
+    return Direct(url, start, is_bounded=is_bounded)
+
+
+servers.register(("mysql", "mariadb"), servers.Servers(_logs_of_server, _feed_of_server))
 
 
 def __dir__() -> list[str]:

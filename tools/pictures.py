@@ -68,7 +68,10 @@ def _photograph(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / "stats.html"
         html.write_bytes(
-            page(bk.stats(sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))))
+            page(
+                bk.stats(sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))),
+                bk.__version__,
+            )
         )
         subprocess.run(
             [browser, "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,900",

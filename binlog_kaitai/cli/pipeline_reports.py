@@ -15,7 +15,7 @@ from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.preview import PlannedTable, Preview, preview
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import DIALECTS
-from binlog_kaitai.sources.source import is_server
+from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.progress import Progress, ProgressFiles, offset_of, size_text
 
 if TYPE_CHECKING:

@@ -90,9 +90,10 @@ def command(
 
 
 def _write_page(stats: Stats, path: Path) -> None:
+    from binlog_kaitai import __version__
     from binlog_kaitai.render.html import page
 
-    text = page(stats)
+    text = page(stats, __version__)
     with writing_to(str(path)):
         path.write_bytes(text)
     say(f"{path}: {len(text):,} bytes", err=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.sources.source import is_server
+from binlog_kaitai.sources.servers import is_server, servers_of
 
 Start = str | Mapping[str, Any]
 
@@ -71,9 +70,8 @@ def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> 
         return _Files(paths, start)
     if len(paths) > 1:
         raise UsageError("a server cannot be followed together with other sources")
-    # Imported by name, since it uses the modules above to read what it fetches.
-    live = import_module("binlog_kaitai.live.direct")
-    return cast(Feed, live.Direct(paths[0], start, is_bounded=is_bounded))
+    feed: Feed = servers_of(paths[0]).feed(paths[0], start, is_bounded)
+    return feed
 
 
 def first(follower: Follower, start: Start) -> Checkpoint:

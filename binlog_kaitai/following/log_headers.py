@@ -8,12 +8,13 @@ from typing import BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.splits import split_points
-from binlog_kaitai.columns.transactions.gtid_sets import PREVIOUS_TYPES, previous_gtids
+from binlog_kaitai.columns.transactions.gtid_sets import previous_gtids
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.log_header import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.sources import source

@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 
 from binlog_kaitai.live.address import Address
@@ -48,7 +49,7 @@ class Direct:
     def __init__(self, url: str, start: Start = EARLIEST, *, is_bounded: bool = False) -> None:
         self._server = Address.parse(url)[0].name
         folder = tempfile.mkdtemp(prefix="binlog-kaitai-")
-        self.paths = (folder,)
+        self.paths: Sequence[str] = (folder,)
         self._spool = Spool(url, Path(folder), start)
         self._finalize = weakref.finalize(self, _remove, self._spool)
         try:

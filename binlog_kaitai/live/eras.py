@@ -13,8 +13,7 @@ readers of the whole archive return each transaction once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from binlog_kaitai.core.gtids import GtidSet
@@ -22,11 +21,9 @@ from binlog_kaitai.errors import ConnectionLostError, ServerError, reading
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.state import Place, State, is_log, read_names, remove_logs
+from binlog_kaitai.live.state import Place, State, read_names, remove_logs
 from binlog_kaitai.live.tear import gtids_at_end
-from binlog_kaitai.sources import eras, remote, source
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source, log_name
+from binlog_kaitai.sources import eras, source
 
 
 def newest(folder: Path) -> Path:
@@ -190,39 +187,6 @@ def _remove(era: Path, name: str) -> None:
 def age(log: str) -> tuple[int, list[tuple[int, int, str]]]:
     """A key that sorts the logs of an archive by age."""
     return eras.number_of(log), source.natural_key(Path(log).name)
-
-
-def later_logs(folder: str, keys: Keys | None = None) -> list[Source]:
-    """The logs of all eras of an archive but the first, without transactions of earlier eras.
-
-    Raises
-    ------
-    SourceError
-        The state of an era cannot be read.
-    """
-    return [log for era in eras.folders(folder) for log in _logs_of(era, keys)]
-
-
-def _logs_of(folder: str, keys: Keys | None) -> Iterator[Source]:
-    state = State.load(folder)
-    if state is None or not _has_logs(folder):
-        return
-    from binlog_kaitai.following.log_headers import read_log_header  # not when `fetch` starts
-
-    repeated = GtidSet.parse(state.read_before)
-    for one in source.resolve(folder, keys):
-        if repeated and one.path is not None:
-            header = read_log_header(one.path, keys)
-            if header is not None and header.previous is not None and repeated in header.previous:
-                repeated = GtidSet()  # all of them are in logs before this one
-        yield replace(one, repeated=repeated or None)
-
-
-def _has_logs(folder: str) -> bool:
-    """Whether something of an era's first log is on disk."""
-    if remote.is_url(folder):
-        return any(is_log(log_name(url.rpartition("/")[2].partition("?")[0])) for url in remote.find(folder))
-    return bool(list(Path(folder).glob("*.index")))
 
 
 def _executed(session: Session, read: GtidSet) -> GtidSet:

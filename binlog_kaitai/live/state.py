@@ -5,30 +5,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ServerError, SourceError, UsageError, reading, writing_to
 from binlog_kaitai.live.session import Replica, Server
-from binlog_kaitai.sources import eras, remote
+from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file
+from binlog_kaitai.sources.eras import STATE, VERSION
 from binlog_kaitai.sources.locks import try_lock_open
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_name
 
-STATE = "fetch.json"
-
 #: What a directory has if its logs are in an object store, and if it is a spool.
 STORE, SPOOL = "store.json", "spool.json"
-
-_VERSION = 1
-
 
 class InUseError(SourceError):
     """Another process is writing to the archive."""
@@ -105,21 +100,15 @@ class State:
         SourceError
             The file cannot be read.
         """
-        path = eras.joined(str(folder), STATE)
-        if (content := _content(path)) is None:
+        if (found := eras.read_state(str(folder))) is None:
             return None
-        try:
-            found = json.loads(content)
-            if found["version"] != _VERSION:
-                raise ValueError(f"version {found['version']}")
+        with eras.reading_state(str(folder)):
             return cls(
                 Replica(**found["replica"]),
                 Server(**found["server"]) if found["server"] else None,
                 Place(**found["place"]) if found["place"] else None,
                 str(GtidSet.parse(found.get("read_before", ""))),
             )
-        except (ValueError, KeyError, TypeError, UsageError) as error:
-            raise SourceError(f"not the state of an archive: {error}", file=path) from error
 
     def save(self, folder: Path) -> None:
         """Write the state to disk."""
@@ -128,7 +117,7 @@ class State:
     def text(self) -> str:
         """The content of the file."""
         found: dict[str, Any] = {
-            "version": _VERSION,
+            "version": VERSION,
             "server": asdict(self.server) if self.server else None,
             "replica": asdict(self.replica),
             "place": asdict(self.place) if self.place else None,
@@ -177,16 +166,6 @@ class StoreRecord:
     def save(self, folder: Path) -> None:
         """Write the record to disk."""
         replace_file(folder / STORE, json.dumps(asdict(self), indent=1) + "\n")
-
-
-def _content(path: str) -> bytes | None:
-    """The content of a file; None if it does not exist."""
-    name, opened = path, cast(Callable[[], BinaryIO], partial(open, path, "rb"))
-    if remote.is_url(path):
-        name, opened = remote.without_options(path), partial(remote.open_url, path)
-    with reading(name), suppress(FileNotFoundError), opened() as file:
-        return file.read()
-    return None
 
 
 def refuse_strangers(folder: Path) -> None:

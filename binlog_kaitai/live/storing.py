@@ -26,8 +26,9 @@ from binlog_kaitai.errors import BinlogError, SourceError, UsageError, reading
 from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.live.eras import age, is_same
 from binlog_kaitai.live.packing import SUFFIX
-from binlog_kaitai.live.state import SPOOL, STATE, STORE, State, StoreRecord, is_log
+from binlog_kaitai.live.state import SPOOL, STORE, State, StoreRecord, is_log
 from binlog_kaitai.sources import eras, remote
+from binlog_kaitai.sources.eras import STATE
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_name
 from binlog_kaitai.sources.uploads import StoppedError, upload

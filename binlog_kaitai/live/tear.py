@@ -16,9 +16,10 @@ from typing import BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
-from binlog_kaitai.columns.transactions.gtid_sets import PREVIOUS_TYPES, previous_gtids
+from binlog_kaitai.columns.transactions.gtid_sets import previous_gtids
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.log_header import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError
 from binlog_kaitai.following.quiescent_points import QuiescentPoints

@@ -5,14 +5,20 @@ The archive itself is the first era, number 0. It may be the URL of a folder in 
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, BinaryIO, cast
 
-from binlog_kaitai.errors import reading
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import SourceError, UsageError, reading
 from binlog_kaitai.sources import remote
 
-#: Each era has a state, from its beginning on.
-_STATE = "fetch.json"
+#: The file with the state of an archive, which each era has from its beginning on; and the file's version.
+STATE, VERSION = "fetch.json", 1
 
 _ERA = re.compile(r"era-(?a:(\d{1,9}))")
 
@@ -31,9 +37,50 @@ def folders(archive: str) -> list[str]:
         The store that has them cannot be reached.
     """
     found: list[str] = []
-    while _exists(joined(era := folder_of(archive, len(found) + 1), _STATE)):
+    while _exists(joined(era := folder_of(archive, len(found) + 1), STATE)):
         found.append(era)
     return found
+
+
+def read_state(folder: str) -> dict[str, Any] | None:
+    """The state of an archive or era, as JSON; None if there is none.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read.
+    """
+    path = joined(folder, STATE)
+    name, opened = path, cast(Callable[[], BinaryIO], partial(open, path, "rb"))
+    if remote.is_url(path):
+        name, opened = remote.without_options(path), partial(remote.open_url, path)
+    with reading(name), suppress(FileNotFoundError), opened() as file, reading_state(folder):
+        state: dict[str, Any] = json.loads(file.read())
+        if state["version"] != VERSION:
+            raise ValueError(f"version {state['version']}")
+        return state
+    return None
+
+
+@contextmanager
+def reading_state(folder: str) -> Iterator[None]:
+    """Raise `SourceError` for a state with invalid content."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, UsageError) as error:
+        raise SourceError(f"not the state of an archive: {error}", file=joined(folder, STATE)) from error
+
+
+def read_before(era: str) -> GtidSet:
+    """The transactions that an archive had when an era began.
+
+    Raises
+    ------
+    SourceError
+        The era's state cannot be read.
+    """
+    with reading_state(era):
+        return GtidSet.parse((read_state(era) or {}).get("read_before", ""))
 
 
 def joined(folder: str, name: str) -> str:

@@ -11,23 +11,21 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib import import_module
 from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.core.framing import MAGIC as MAGIC
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.log_header import gtids_before
 from binlog_kaitai.errors import DamagedError, SourceError, reading
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
 from binlog_kaitai.sources.packed import SUFFIXES
-
-#: URL schemes of running servers. The module that reads them depends on this one, so it is imported by name.
-_SERVERS = ("mysql://", "mariadb://")
+from binlog_kaitai.sources.servers import is_server, servers_of
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
@@ -101,6 +99,9 @@ def _open_raw(path: str) -> BinaryIO:
 _LOG_NUMBER = re.compile(r"(?a:\d+)(?=(\.ibb)?$)")
 _MAX_NUMBER = (1 << 63) - 1
 
+#: The name of a log in an archive.
+_LOG_NAME = re.compile(r".+\.(?a:\d+)")
+
 #: The number in the name of a log inside InnoDB.
 _NUMBER = re.compile(r"\d+(?=\.ibb$)")
 
@@ -149,20 +150,38 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         if path == "-":
             return [Source.of_stream(sys.stdin.buffer, "-", keys)]
         if is_server(path):
-            return cast(list[Source], import_module("binlog_kaitai.live.source").resolve(path))
-        logs = [Source.of_path(found, keys) for found in _paths_of(path)]
-        if eras.folders(path):
-            logs += import_module("binlog_kaitai.live.eras").later_logs(path, keys)
-        return logs
+            return servers_of(path).logs(path)
+        return [*(Source.of_path(log, keys) for log in _paths_of(path)), *_logs_of_later_eras(path, keys)]
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
     return [found for one in source for found in resolve(one, keys)]
 
 
-def is_server(path: str) -> bool:
-    """Whether a source is the URL of a running server."""
-    return path.lower().startswith(_SERVERS)
+def _logs_of_later_eras(archive: str, keys: Keys | None) -> Iterator[Source]:
+    """The logs of all eras of an archive but the first, without transactions of earlier eras."""
+    for era in eras.folders(archive):
+        repeated = eras.read_before(era)
+        for log in resolve(era, keys) if _has_logs(era) else ():
+            if repeated and repeated in _gtids_before(log):
+                repeated = GtidSet()  # all of them are in logs before this one
+            yield replace(log, repeated=repeated or None)
+
+
+def _has_logs(era: str) -> bool:
+    """Whether something of an era's first log is on disk."""
+    if not remote.is_url(era):
+        return bool(glob.glob("*.index", root_dir=era))
+    names = (url.rpartition("/")[2].partition("?")[0] for url in remote.find(era))
+    return any(_LOG_NAME.fullmatch(log_name(name)) for name in names)
+
+
+def _gtids_before(log: Source) -> GtidSet:
+    """The GTIDs in all logs before one; empty if unknown."""
+    if log.path is None or state_of(log.path).size <= len(MAGIC):
+        return GtidSet()
+    with reading(log.name), log.open() as stream:
+        return gtids_before(stream)
 
 
 def _paths_of(path: str) -> list[str]:

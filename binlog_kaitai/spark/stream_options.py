@@ -10,7 +10,7 @@ from typing import Any
 from binlog_kaitai.core.filters import at_least_one
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.walk import FAR
-from binlog_kaitai.sources.source import is_server
+from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool
 from binlog_kaitai.spark.stream import MAX_BYTES, Following
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from binlog_kaitai.sources.source import is_server
+from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.session import session
 from binlog_kaitai.spark.stream import Following

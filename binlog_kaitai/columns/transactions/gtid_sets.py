@@ -12,22 +12,17 @@ from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.transactions.event_gtids import check_gtids
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
-from binlog_kaitai.core.adapter import gtid_set
-from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core import log_header
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.log_header import PREVIOUS_TYPES
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
-#: Event types that contain the GTIDs before a log.
-PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
-
 
 def previous_gtids(event: Event) -> GtidSet:
-    """The GTIDs before a log, from the event that contains them.
-
-    MariaDB logs the last GTID of each server in each domain: the set has all numbers up to it.
+    """The GTIDs before a log, from the event that contains them; see `log_header.previous_gtids`.
 
     Raises
     ------
@@ -35,14 +30,9 @@ def previous_gtids(event: Event) -> GtidSet:
         The event is damaged.
     """
     try:
-        if event.parsed.event_type.value == EventType.previous_gtids_log_event:
-            return gtid_set(event.body.gtids)
+        return log_header.previous_gtids(event.parsed)
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
-    found = GtidSet()
-    for gtid in event.body.gtids:
-        found.add_range(f"{gtid.domain_id}-{gtid.server_id}", 1, gtid.sequence_number + 1)
-    return found
 
 
 def logged_gtids(

@@ -8,7 +8,6 @@ import json
 from importlib.resources import files
 from typing import Any
 
-import binlog_kaitai
 from binlog_kaitai.render.html.details import Details
 from binlog_kaitai.statistics.model import Part, Stats
 
@@ -18,14 +17,15 @@ _SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "bars.js", "main
 _MAX_ROWS = 2000
 
 
-def page(stats: Stats) -> bytes:
-    """The page, as UTF-8."""
+def page(stats: Stats, version: str) -> bytes:
+    """The page, as UTF-8; `version` is the package's."""
     style = _read("page.css")
     script = "(function () {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();\n"
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
     text = _read("page.html")
     # The data is inserted last, so that it is not searched for placeholders.
-    for name, value in (("policy", policy), ("style", style), ("script", script), ("data", _data(stats))):
+    data = _data(stats, version)
+    for name, value in (("policy", policy), ("style", style), ("script", script), ("data", data)):
         head, _, tail = text.partition(f"<!--{name}-->")
         text = head + value + tail
     return text.encode()
@@ -40,10 +40,10 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _data(stats: Stats) -> str:
+def _data(stats: Stats, version: str) -> str:
     details = Details.of(stats)
     whole = {
-        "version": binlog_kaitai.__version__,
+        "version": version,
         "files": [source.name for source in stats.sources],
         "totals": stats.totals,
         "step": stats.parts["timeline"].step,
