@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MACHINE = "BINLOG_KAITAI_MACHINE"
 LEVEL = "BINLOG_KAITAI_LEVEL"
-KERNELS = "binlog_kaitai/columns/kernel"
+KERNELS = "binlog_kaitai/kernels"
 
 
 class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -68,8 +68,8 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         return folder
 
     def _put_library(self, build_data: dict[str, Any]) -> None:
-        from binlog_kaitai.columns.kernel.library import LIBRARY
-        from binlog_kaitai.columns.kernel.signatures import SIGNATURES
+        from binlog_kaitai.kernels.library import LIBRARY
+        from binlog_kaitai.kernels.signatures import SIGNATURES
         from tools.kernels.build import BuildError, build
         from tools.kernels.linking import GLIBC, needed_glibc
         from tools.kernels.targets import own_level

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import hash_ranges
 from binlog_kaitai.columns.rows.groups import distinct_values, group_ranges
 from binlog_kaitai.core.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import hash_ranges
 
 #: Structures whose meaning depends only on event type and format, not on preceding fields.
 ALONE = ("extra_data",)

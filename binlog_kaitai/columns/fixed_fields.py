@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, Unsigned
-from binlog_kaitai.columns.kernel.byte_kernels import byte_swapped, read_numbers, read_u8
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Unsigned
+from binlog_kaitai.kernels.byte_kernels import byte_swapped, read_numbers, read_u8
+from binlog_kaitai.kernels.compile import kernel
 
 #: Number of events processed at a time, so that their bytes stay in the cache.
 _STEP = 256

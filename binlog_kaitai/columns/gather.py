@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.fixed_fields import FixedNumbers
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import lengths_to_zero, read_numbers
-from binlog_kaitai.columns.kernel.compile import Kernel, kernel
-from binlog_kaitai.columns.kernel.text_kernels import join_chosen, join_ranges
+from binlog_kaitai.columns.text.text_kernels import join_chosen, join_ranges
 from binlog_kaitai.core.grammar import Layout, walk_over
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import lengths_to_zero, read_numbers
+from binlog_kaitai.kernels.compile import Kernel, kernel
 
 #: Lengths in events have 32 bits; a length above this limit is equally invalid.
 _TOO_LONG = 1 << 33

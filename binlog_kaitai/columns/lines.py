@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.json_strings import json_sizes, put_json
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, view_of
-from binlog_kaitai.columns.kernel.byte_kernels import are_same
-from binlog_kaitai.columns.kernel.text_kernels import (
+from binlog_kaitai.columns.text.hexdump import Style, room_for
+from binlog_kaitai.columns.text.text_kernels import (
     BYTES,
     CONSTANT,
     FRACTION,
@@ -29,7 +28,8 @@ from binlog_kaitai.columns.kernel.text_kernels import (
     assemble,
     find_clean,
 )
-from binlog_kaitai.columns.text.hexdump import Style, room_for
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, view_of
+from binlog_kaitai.kernels.byte_kernels import are_same
 
 #: Bytes that need no escape in JSON.
 _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)

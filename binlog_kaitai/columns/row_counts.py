@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.rows.counting import MISMATCH_COUNT, count_rows, hops_of
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.located_rows import Joined
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.values.schema import set_old_fractions
 
 #: Result if the number is unknown.

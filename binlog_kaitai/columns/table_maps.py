@@ -16,7 +16,7 @@ from binlog_kaitai.reader.reader import Event
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.gather import Gathered
-    from binlog_kaitai.columns.kernel.arrays import Ints
+    from binlog_kaitai.kernels.arrays import Ints
 
 
 _ID = "table_id.value"

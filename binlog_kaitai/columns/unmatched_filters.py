@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.lines import Column, Pool, plain
 from binlog_kaitai.columns.rows.groups import distinct_values, group_ranges
 from binlog_kaitai.columns.table_maps import decode
@@ -25,6 +24,7 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
 from binlog_kaitai.core.table_set import matches
 from binlog_kaitai.errors import FilterWarning
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.sources.source import Source
 
 #: Maximum number of existing names to remember, and to list in a warning.

@@ -373,5 +373,3 @@ def _find(columns: Sequence[ColumnDefinition], name: str) -> int:
         if column.key == key:
             return number
     raise ContradictionError(f"column {name} not found")
-
-

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
+from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.live.flushing import Flush
 from binlog_kaitai.live.log_file import ENDS, is_same, set_in_use, whole_transactions
 from binlog_kaitai.live.session import Replica, Server

@@ -25,6 +25,7 @@ from binlog_kaitai.sources.source import log_name
 #: What a directory has if its logs are in an object store, and if it is a spool.
 STORE, SPOOL = "store.json", "spool.json"
 
+
 class InUseError(SourceError):
     """Another process is writing to the archive."""
 

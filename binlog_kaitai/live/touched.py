@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.located_rows import MismatchError
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
@@ -26,6 +25,7 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.first_words import COMMENT, may_affect_tables, may_change_rows
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.effects import texts_in
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.live.table_ranges import Table
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import Column

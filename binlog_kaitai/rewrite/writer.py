@@ -13,10 +13,10 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.crc32_short import crc32_of
 from binlog_kaitai.columns.blocks.mapped import LONG, pieces
-from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges, put_u4
 from binlog_kaitai.core.adapter import closed
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, POSITION_MASK, EventType, header_offset, header_width
 from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.kernels.byte_kernels import copy_ranges, put_u4
 from binlog_kaitai.sources.outputs import refuse_inputs
 from binlog_kaitai.sources.source import MAGIC
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.byte_kernels import read_u4
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.core.grammar import POSITION_MASK, header_length, header_offset
+from binlog_kaitai.kernels.byte_kernels import read_u4
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.ciphers import BLOCK
 
 #: How much of an initialization vector is the event's offset, in bytes.

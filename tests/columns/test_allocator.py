@@ -15,7 +15,7 @@ _SIZE = 20
 #: Prints the page faults of the second array of a process.
 _PROGRAM = f"""
 import resource
-from binlog_kaitai.columns.kernel.library import LIBRARY, library
+from binlog_kaitai.kernels.library import LIBRARY, library
 library(LIBRARY)
 for _ in range(2):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -11,8 +11,8 @@ import pytest
 
 from binlog_kaitai.columns.blocks import checksums, crc32_short
 from binlog_kaitai.columns.blocks.block import Frames
-from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, PENDING
-from binlog_kaitai.columns.kernel.compile import Kernel
+from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK, PENDING
+from binlog_kaitai.kernels.compile import Kernel
 
 
 @pytest.fixture(params=["one by one", "in runs"], autouse=True)

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from binlog_kaitai.columns.kernel.mode import VARIABLE
+from binlog_kaitai.kernels.mode import VARIABLE
 
 _RUN = """
 import numpy as np
-from binlog_kaitai.columns.kernel import compile
-from binlog_kaitai.columns.kernel.byte_kernels import read_u4
+from binlog_kaitai.kernels import compile
+from binlog_kaitai.kernels.byte_kernels import read_u4
 
 if {has_no_library}:
     compile.CHECKED = compile.LIBRARY = compile.LIBRARY.with_name("none.so")

@@ -11,9 +11,10 @@ import pytest
 
 from binlog_kaitai.columns import fixed_fields
 from binlog_kaitai.columns.blocks import bodies, frame_kernels
-from binlog_kaitai.columns.kernel import byte_kernels, text_kernels
 from binlog_kaitai.columns.rows import closings, tables
+from binlog_kaitai.columns.text import text_kernels
 from binlog_kaitai.columns.transactions import marker_kernels
+from binlog_kaitai.kernels import byte_kernels
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 
@@ -248,9 +249,9 @@ def test_drifts_of_positions(mode: str) -> None:
     for start, end in zip(starts.tolist(), ends, strict=True):
         log[start + 13 : start + 17] = np.frombuffer(end.to_bytes(4, "little"), dtype=np.uint8)
     out = np.zeros(6, dtype=np.int64)
-    count, drift = getattr(byte_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 0, out)
+    count, drift = getattr(frame_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 0, out)
     assert (out[:count].tolist(), drift) == ([2, 5], 9)
-    count, drift = getattr(byte_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 6, out[:1])
+    count, drift = getattr(frame_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 6, out[:1])
     assert (out[:count].tolist(), drift) == ([2], 9)
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.kernel import compile as compiling
-from binlog_kaitai.columns.kernel.byte_kernels import read_u4
-from binlog_kaitai.columns.kernel.compile import find_kernel, fingerprint, inlined, kernel, name_of
-from binlog_kaitai.columns.kernel.library import LIBRARY, Library, MachineCode, library
-from binlog_kaitai.columns.kernel.signatures import SIGNATURES, kinds_of
 from binlog_kaitai.core.grammar import BODIES, LAYOUTS
+from binlog_kaitai.kernels import compile as compiling
+from binlog_kaitai.kernels.byte_kernels import read_u4
+from binlog_kaitai.kernels.compile import find_kernel, fingerprint, inlined, kernel, name_of
+from binlog_kaitai.kernels.library import LIBRARY, Library, MachineCode, library
+from binlog_kaitai.kernels.signatures import SIGNATURES, kinds_of
 from tests.corpus_files import case
 from tests.extent import sample
 from tools.bench.make_log import shape_of, write

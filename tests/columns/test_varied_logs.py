@@ -13,10 +13,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.body_validator import BodyValidator
 from binlog_kaitai.columns.json_strings import escape_bytes, json_sizes, put_json
-from binlog_kaitai.columns.kernel import compile as kernels_of
 from binlog_kaitai.columns.lines import json_text
 from binlog_kaitai.columns.text.cells import put_utf8
 from binlog_kaitai.core.grammar import masks
+from binlog_kaitai.kernels import compile as kernels_of
 from tests.columns.support import blocks, by_columns, by_reader
 from tests.corpus_files import case
 from tests.extent import sample

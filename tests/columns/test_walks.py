@@ -15,9 +15,9 @@ from binlog_grammar.query_event import QueryEvent
 from binlog_grammar.query_status_vars import QueryStatusVars
 from kaitaistruct import KaitaiStream
 
-from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.core.grammar import BODIES, EventType, parsed, walk_over
 from binlog_kaitai.core.tree import find_leftover
+from binlog_kaitai.kernels.compile import kernel
 from tests.columns.support import blocks
 from tests.corpus_files import logs
 

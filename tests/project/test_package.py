@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai
-from binlog_kaitai.columns.kernel.library import Library
+from binlog_kaitai.kernels.library import Library
 from tools.kernels import build as building
 from tools.kernels.targets import own_level, this_machine
 
@@ -83,9 +83,7 @@ def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> N
         "binlog_grammar",
     }
     assert {"binlog_kaitai/py.typed", "binlog_grammar/mysql_binlog.py"} <= set(names)
-    assert b"BINLOG_KAITAI_KERNELS=python was set" in packed.read(
-        "binlog_kaitai/columns/kernel/libkernels.txt"
-    )
+    assert b"BINLOG_KAITAI_KERNELS=python was set" in packed.read("binlog_kaitai/kernels/libkernels.txt")
     # Mode bits of a file are in the upper half; Spark runs this one.
     assert packed.getinfo("binlog_kaitai/spark/worker-python").external_attr >> 16 & 0o111
 
@@ -112,7 +110,7 @@ def test_a_wheel_has_machine_code_for_one_platform(
     _hook(monkeypatch, tmp_path).initialize("standard", data)
     assert (data["tag"], data["pure_python"]) == (f"py3-none-{tag}", False)
     ((library, place),) = data["force_include"].items()
-    assert place == "binlog_kaitai/columns/kernel/libkernels.so"
+    assert place == "binlog_kaitai/kernels/libkernels.so"
     assert {row.fingerprint for row in Library(Path(library)).rows.values()} == {""}
 
 
@@ -130,6 +128,6 @@ def test_what_cannot_be_compiled_is_installed_with_the_reason(
     data: dict[str, Any] = {"force_include": {}}
     hook.initialize("standard", data)
     ((reason, place),) = data["force_include"].items()
-    assert place == "binlog_kaitai/columns/kernel/libkernels.txt"
+    assert place == "binlog_kaitai/kernels/libkernels.txt"
     assert Path(reason).read_text() == "there is no C compiler\n"
     assert "100 times as long: there is no C compiler" in warned[0]

@@ -55,10 +55,3 @@ def test_logs_of_the_corpus_are_never_converted() -> None:
 def test_the_corpus_stays_small() -> None:
     size = sum((ROOT / name).stat().st_size for name in tracked() if name.startswith("tests/corpus/"))
     assert size < 15_000_000
-
-
-@pytest.mark.parametrize("folder", ["binlog_kaitai", "tools", "tests", "formats"])
-def test_no_handwritten_file_is_past_400_lines(folder: str) -> None:
-    names = [name for name in tracked() if name.startswith(f"{folder}/") and name.endswith((".py", ".ksy"))]
-    long = [name for name in names if len((ROOT / name).read_text().splitlines()) > 400]
-    assert long == []

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.kernel.compile import Kernel
 from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
 from binlog_kaitai.columns.text import jobs as jobs_kernels
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.reader.log import open as open_log
 from binlog_kaitai.reader.reader import LogReader
 from binlog_kaitai.render.dump import (

@@ -28,7 +28,7 @@ def wheel_for(machine: str) -> Path:
 
 @pytest.mark.parametrize("machine", ELF_MACHINES)
 def test_a_wheel_has_machine_code_for_its_processor(machine: str) -> None:
-    library = zipfile.ZipFile(wheel_for(machine)).read("binlog_kaitai/columns/kernel/libkernels.so")
+    library = zipfile.ZipFile(wheel_for(machine)).read("binlog_kaitai/kernels/libkernels.so")
     assert library[:4] == b"\x7fELF"
     assert int.from_bytes(library[18:20], "little") == ELF_MACHINES[machine]
 

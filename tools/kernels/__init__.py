@@ -8,5 +8,5 @@ linking    links object files to a shared library
 build      finds new and changed kernels, and builds the library
 =========  =====================================================================
 
-The package does not need these at run time: `binlog_kaitai.columns.kernel.library` loads the result.
+The package does not need these at run time: `binlog_kaitai.kernels.library` loads the result.
 """

@@ -19,9 +19,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
-from binlog_kaitai.columns.kernel.compile import called_by, find_kernel, fingerprint
-from binlog_kaitai.columns.kernel.library import CHECKED, LIBRARY, REASON, Row
-from binlog_kaitai.columns.kernel.signatures import SIGNATURES
+from binlog_kaitai.kernels.compile import called_by, find_kernel, fingerprint
+from binlog_kaitai.kernels.library import CHECKED, LIBRARY, REASON, Row
+from binlog_kaitai.kernels.signatures import SIGNATURES
 from tools.kernels.linking import LinkError, compiler, link
 from tools.kernels.targets import LEVELS, own_level, this_machine
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tools.kernels.targets import this_machine
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.library import Row  # `compiler` does not need it
+    from binlog_kaitai.kernels.library import Row  # `compiler` does not need it
 
 _LEVELS = Path(__file__).with_name("library.c")
 

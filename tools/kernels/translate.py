@@ -17,8 +17,8 @@ import numba
 import numpy as np
 from llvmlite import binding
 
-from binlog_kaitai.columns.kernel.compile import called_by, is_inlined
-from binlog_kaitai.columns.kernel.signatures import Kind
+from binlog_kaitai.kernels.compile import called_by, is_inlined
+from binlog_kaitai.kernels.signatures import Kind
 from tools.kernels.targets import this_machine, triple_of
 
 #: Numba's own ways to call what it compiled, for which the entry stands.

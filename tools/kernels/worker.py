@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from binlog_kaitai.columns.kernel.compile import find_kernel
-from binlog_kaitai.columns.kernel.signatures import kinds_of
+from binlog_kaitai.kernels.compile import find_kernel
+from binlog_kaitai.kernels.signatures import kinds_of
 from tools.kernels.translate import Translator
 
 

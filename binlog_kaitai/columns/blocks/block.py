@@ -12,8 +12,6 @@ import numpy as np
 from binlog_kaitai.columns.blocks.bodies import find_bodies
 from binlog_kaitai.columns.blocks.mapped import copied
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import (
@@ -29,6 +27,8 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.row_pieces import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.reader.reader import Event
 
 

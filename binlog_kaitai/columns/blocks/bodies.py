@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import NONE
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import NONE
+from binlog_kaitai.kernels.compile import kernel
 
 
 @kernel

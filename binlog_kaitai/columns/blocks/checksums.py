@@ -26,10 +26,10 @@ from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moves
 from binlog_kaitai.columns.blocks.crc32_short import crc32_of
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, crc32s_of_runs
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import BAD, OK, PENDING, crc32s_of_runs
 
 #: The event reader's names for NONE, OK and BAD.
 STATUSES = ("none", "ok", "bad")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
+from binlog_kaitai.kernels.arrays import Array
 
 #: CRC32 of any bytes followed by their own CRC32.
 RESIDUE = crc32(bytes(CHECKSUM_SIZE))

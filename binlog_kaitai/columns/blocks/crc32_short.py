@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import read_u8
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import read_u8
+from binlog_kaitai.kernels.compile import kernel
 
 #: The CRC32 polynomial, with its lowest term in the highest bit.
 _POLYNOMIAL = np.uint32(0xEDB88320)

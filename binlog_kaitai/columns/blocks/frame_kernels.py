@@ -1,4 +1,4 @@
-"""Kernels that find the events of a block."""
+"""Kernels that find the events of a block, and those whose stated position is wrong."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import read_u4
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.core.framing import FIRST_TYPES
+from binlog_kaitai.core.grammar import POSITION_MASK, header_offset
 from binlog_kaitai.core.grammar import header_length as length_of_header
-from binlog_kaitai.core.grammar import header_offset
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import read_u4
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.source import MAGIC
 
 #: Why `frame` stopped: the next event is incomplete; its header is impossible; its type is one to stop at;
@@ -101,3 +101,37 @@ def frame(
         codes[count] = code
         at += size
         count += 1
+
+
+@kernel
+def find_drifts(
+    data: Bytes, starts: Ints, sizes: Ints, stated_at: int, position: int, drift: int, out: Ints
+) -> Any:
+    """Find the events whose position is off by another distance than that of the event before.
+
+    Parameters
+    ----------
+    stated_at
+        Offset within an event of its stated end position (4 bytes, 0 for none).
+    position, drift
+        Offset of `data[0]` in the file, and the distance of the last event before.
+    out
+        Output: event numbers.
+
+    Returns
+    -------
+    (number of events found, distance of the last event)
+    """
+    count = 0
+    for event in range(starts.shape[0]):
+        at = starts[event] + stated_at
+        if at < 0 or at + 4 > data.shape[0]:
+            continue
+        stated = read_u4(data, np.uint64(at))
+        if stated != 0:
+            distance = (stated - position - starts[event] - sizes[event]) & POSITION_MASK
+            if distance not in (0, drift) and count < out.shape[0]:
+                out[count] = event
+                count += 1
+            drift = distance
+    return count, drift

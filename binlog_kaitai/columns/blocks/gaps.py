@@ -21,7 +21,6 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import Limited
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import TailKind, another_log, is_start, read_start, read_up_to
 from binlog_kaitai.core.grammar import header_length
@@ -34,6 +33,7 @@ from binlog_kaitai.errors import (
     FramingError,
     TruncatedError,
 )
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.reader.ends import End, EndKind
 from binlog_kaitai.sources.source import MAGIC
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, view_of
+from binlog_kaitai.kernels.arrays import Bytes, view_of
 from binlog_kaitai.sources.layer import is_regular_file
 
 #: Events longer than this are mapped, in bytes.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, read_event
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 
 #: Minimum number of payloads for templates to pay off; maximum number of templates kept, and new per block.
 _FEW, _MOST = 8, 64

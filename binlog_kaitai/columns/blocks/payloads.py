@@ -16,17 +16,17 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders, payload_headers
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader, frame_all
-from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import TailKind, read_up_to
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
+from binlog_kaitai.kernels.arrays import view_of
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
     from binlog_kaitai.core.grammar import TransactionPayloadEvent
+    from binlog_kaitai.kernels.arrays import Ints
 
 
 #: Payloads that decompress to more than this become separate blocks; also the limit for expanding in place.

@@ -27,12 +27,12 @@ from binlog_kaitai.columns.blocks.buffers import Buffers
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.columns.blocks.mapped import LONG, bytes_remaining, map_next
 from binlog_kaitai.columns.blocks.prefetch import prefetch
-from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, PENDING
 from binlog_kaitai.core.context import FORMAT_TYPES, Context
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_start
 from binlog_kaitai.core.grammar import Format, header_length, header_offset, read_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.byte_kernels import BAD, NONE, PENDING
 from binlog_kaitai.reader.ends import End, classify_end
 from binlog_kaitai.sources.layer import is_regular_file
 from binlog_kaitai.sources.source import MAGIC

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Array
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.kernels.arrays import Array
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.types import kind_of
 

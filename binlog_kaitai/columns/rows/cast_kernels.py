@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import json_decimal
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.decoders import json_decimal
 from binlog_kaitai.columns.rows.opaque_kernels import DATE, DATETIME, DECIMAL, TIME, TIMESTAMP
+from binlog_kaitai.columns.text.text_kernels import copy, put_number
 from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.values.json_sql import BYTE_STRINGS, CASTS, EXACT_DIGITS, EXACT_POWER, MOST_DIGITS
 
 DOUBLE = int(ColumnType.double)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import view_of
 from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.string_kernels import measure
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.widths import Width
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.types import Value, value_of
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-    from binlog_kaitai.columns.kernel.compile import Kernel
+    from binlog_kaitai.kernels.arrays import Bytes, Ints
+    from binlog_kaitai.kernels.compile import Kernel
 
 
 class CellError(Exception):

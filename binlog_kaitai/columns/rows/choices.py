@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Ints
-from binlog_kaitai.columns.kernel.byte_kernels import read_numbers
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import read_kernels as ways
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.fused_columns import Values, Way
 from binlog_kaitai.columns.rows.string_kernels import copy_members
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.byte_kernels import read_numbers
 
 #: For numbers of up to this many bytes, all possible texts are cached.
 _SHORT = 2

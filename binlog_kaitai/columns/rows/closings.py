@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import NONE
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import NONE
+from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Whether events of a type close tables: no, yes, or if their statement is BEGIN or COMMIT.
 _NEVER, _ALWAYS, _BY_STATEMENT = range(3)

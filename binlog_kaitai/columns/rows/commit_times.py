@@ -8,11 +8,11 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.transactions.event_gtids import Markers
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Ints
 
 _SECOND = 1_000_000
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     has_partial_bits,
     is_null,
     len_null_bits,
     length_prefix,
     value_options,
 )
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Result for an event that contradicts its table map.
 MISMATCH_COUNT = -1

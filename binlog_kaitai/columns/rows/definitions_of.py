@@ -13,14 +13,14 @@ from binlog_kaitai.columns.blocks.block import Frames, offset_of
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, SPECIAL, size_of_event
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader, find_events
-from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import NONE, PENDING, read_u8
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.rows.closings import LIMITS, WORDS, ends_with
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_length, header_offset
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import NONE, PENDING, read_u8
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.sources.source import Source
 

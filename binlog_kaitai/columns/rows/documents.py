@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.kernel.arrays import Bytes
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.columns.rows.string_kernels import measure
 from binlog_kaitai.columns.rows.strings import is_text
+from binlog_kaitai.kernels.arrays import Bytes
 
 #: Size of the output per byte of input, and minimum size.
 _RATIO, _LEAST = 2, 1 << 12

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Results instead of an end offset: the output is full; the value is left to other code.
 NO_ROOM, LEFT = -1, -2

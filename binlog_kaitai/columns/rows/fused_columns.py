@@ -9,7 +9,6 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.blocks.mapped import LONG, pieces
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.read_kernels import (
     BITS,
@@ -29,6 +28,7 @@ from binlog_kaitai.columns.rows.read_kernels import (
     copy_columns,
     read_columns,
 )
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 
 #: Alignment that Arrow recommends for buffers.
 _ALIGNMENT = 64

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import are_same, hash_ranges, same_ranges
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import are_same, hash_ranges, same_ranges
 
 #: With so few ranges, loading the kernels costs more than it saves.
 _FEW = 64

@@ -11,12 +11,12 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
-from binlog_kaitai.columns.kernel.arrays import Ints
-from binlog_kaitai.columns.kernel.decoders import len_partial_bits
+from binlog_kaitai.columns.decoders import len_partial_bits
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
 from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import Ints
 
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"

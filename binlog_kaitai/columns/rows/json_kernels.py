@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.json_strings import ESCAPES, put_escape
-from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     json_container,
     json_entries,
     json_key,
@@ -21,7 +18,7 @@ from binlog_kaitai.columns.kernel.decoders import (
     json_value,
     len_json_entries,
 )
-from binlog_kaitai.columns.kernel.text_kernels import put_number
+from binlog_kaitai.columns.json_strings import ESCAPES, put_escape
 from binlog_kaitai.columns.rows.cast_kernels import (
     CAST_ROOM,
     DOUBLE,
@@ -35,6 +32,9 @@ from binlog_kaitai.columns.rows.json_scalars import put_scalar, put_short
 from binlog_kaitai.columns.rows.opaque_kernels import STRING, opaque_room, put_opaque
 from binlog_kaitai.columns.rows.string_kernels import length_at
 from binlog_kaitai.columns.text.sql_kernels import put_literal
+from binlog_kaitai.columns.text.text_kernels import put_number
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.values.sql_text import introducer
 
 #: JSON_DOCUMENT_MAX_DEPTH, and the count of numbers stored per open container.

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     json_int16,
     json_int32,
     json_int64,
@@ -19,6 +17,8 @@ from binlog_kaitai.columns.kernel.decoders import (
 from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_digits
 from binlog_kaitai.columns.text.printed_values import put_signed, put_unsigned
 from binlog_kaitai.columns.text.shortest import put_shortest
+from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.compile import kernel
 
 #: Whole numbers of this magnitude are printed with an exponent.
 _MOST = 1e15

@@ -21,7 +21,7 @@ from binlog_kaitai.errors import RolledBackWarning
 from binlog_kaitai.sources.source import Part, Source
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
+    from binlog_kaitai.kernels.arrays import Ints
 
 #: Maximum number of tables, or places, named in a warning.
 _MOST_NAMED = 5

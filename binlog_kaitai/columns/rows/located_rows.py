@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.rows.groups import distinct, distinct_values
 from binlog_kaitai.columns.rows.images import Images, Program
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISMATCH, STATE_SIZE, locate
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 
 #: Maximum number of rows and of values per batch.
 _MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Unsigned
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     decimal_sign,
     digits_value,
     enum,
@@ -19,6 +17,8 @@ from binlog_kaitai.columns.kernel.decoders import (
     int_8,
     year,
 )
+from binlog_kaitai.kernels.arrays import Array, Bytes, Unsigned
+from binlog_kaitai.kernels.compile import kernel
 
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)

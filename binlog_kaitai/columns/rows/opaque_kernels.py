@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     json_datetime,
     json_datetime_end,
     json_decimal,
@@ -16,11 +14,13 @@ from binlog_kaitai.columns.kernel.decoders import (
     json_time,
     json_time_end,
 )
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.rows.float_texts import LEFT
 from binlog_kaitai.columns.text.base64 import LINE, PAIRS, put_base64
 from binlog_kaitai.columns.text.printed_values import put_calendar, put_clock, put_decimal, put_micros
+from binlog_kaitai.columns.text.text_kernels import copy, put_number
 from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.compile import kernel
 
 DECIMAL, DATE, TIME, STRING = (
     int(kind) for kind in (ColumnType.newdecimal, ColumnType.date, ColumnType.time, ColumnType.var_string)

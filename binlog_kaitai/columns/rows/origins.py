@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, json_text
 from binlog_kaitai.columns.table_maps import decode
+from binlog_kaitai.columns.text.text_kernels import TEXT
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, roles_of
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernel.arrays import Ints
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.log_pages import LogPages
 from binlog_kaitai.columns.row_counts import RowNumbers
@@ -32,6 +30,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.sources.source import Source, SourceLike

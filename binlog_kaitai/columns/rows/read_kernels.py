@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints, Unsigned
-from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.number_kernels import (
     number_members,
     read_big,
@@ -31,6 +29,8 @@ from binlog_kaitai.columns.rows.time_kernels import (
     read_timestamps,
     read_timestamps2,
 )
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, Unsigned
+from binlog_kaitai.kernels.compile import kernel
 
 #: How a column is read, which determines the meaning of the numbers in `more`.
 (

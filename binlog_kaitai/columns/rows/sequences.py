@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Ints
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.text.text_kernels import copy, put_number
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.source import log_number, series_of
 
 #: Used instead of an era: the commit time of each change, in microseconds since 1970.

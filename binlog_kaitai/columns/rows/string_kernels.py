@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import length_prefix
+from binlog_kaitai.columns.decoders import length_prefix
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 
 @kernel

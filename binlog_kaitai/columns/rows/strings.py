@@ -9,13 +9,13 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.columns.json_strings import escape_bytes
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.fused_columns import Values, Way
 from binlog_kaitai.columns.rows.read_kernels import STRINGS
 from binlog_kaitai.columns.rows.string_kernels import measure, measure_recoded, pad_values, recode
 from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.types import STRING_TYPES, TEXTUAL

@@ -15,8 +15,6 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
-from binlog_kaitai.columns.kernel.arrays import Ints
-from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.closings import Closings, closings_in
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.widths import Width, widths_of
@@ -26,6 +24,8 @@ from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.first_words import may_matter_bytes
 from binlog_kaitai.ddl.match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 

@@ -7,9 +7,7 @@ start means no value, with the state FINE. They return the number of values that
 
 from __future__ import annotations
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     date,
     datetime,
     datetime2,
@@ -18,6 +16,8 @@ from binlog_kaitai.columns.kernel.decoders import (
     timestamp,
     timestamp2,
 )
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 FINE, ZERO, WRONG = 0, 1, 2
 

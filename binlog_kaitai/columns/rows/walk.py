@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     has_partial_bits,
     is_null,
     len_null_bits,
     length_prefix,
     value_options,
 )
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Why `locate` stopped: all events are done, the output is full, or an event contradicts its table map.
 DONE, FULL, MISMATCH = 0, 1, 2

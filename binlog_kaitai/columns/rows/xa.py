@@ -22,8 +22,8 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, RolledBackWarning
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
     from binlog_kaitai.core.bodies import XaPrepareEvent
+    from binlog_kaitai.kernels.arrays import Ints
 
 
 #: XA statements that end a prepared transaction, as servers write them.

@@ -31,7 +31,6 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.gaps import AroundDamage, Gap
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.transactions.boundaries import (
     Boundaries,
     Phase,
@@ -45,6 +44,7 @@ from binlog_kaitai.core.framing import read_start, read_up_to
 from binlog_kaitai.core.grammar import EventType, header_length, masks, read_header
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.sources.source import MAGIC, Part
 
 #: Events are followed from this distance before an offset, and to this distance after a split point, in

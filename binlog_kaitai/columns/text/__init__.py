@@ -7,6 +7,7 @@ pieces          writers shared by several styles: numbers, dates, times; escaped
 sql             SQL literals, by the rules of `binlog_kaitai.values.sql_text`
 kernels         kernels that write values
 sql_kernels     kernels that write SQL literals
+text_kernels    kernels that join and copy pieces of text
 long_values     the text of long values, in pieces
 shortest        kernels that write FLOAT and DOUBLE with the fewest digits
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Array, Bytes
+from binlog_kaitai.kernels.compile import kernel
 
 #: Input bytes per line.
 LINE = 57

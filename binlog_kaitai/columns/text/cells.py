@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.json_strings import ESCAPES, put_escape, put_hex, width_at
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     date,
     datetime,
     datetime2,
@@ -27,7 +24,7 @@ from binlog_kaitai.columns.kernel.decoders import (
     timestamp2,
     year,
 )
-from binlog_kaitai.columns.kernel.text_kernels import copy
+from binlog_kaitai.columns.json_strings import ESCAPES, put_escape, put_hex, width_at
 from binlog_kaitai.columns.rows.float_texts import LEFT
 from binlog_kaitai.columns.text.json_cells import put_json
 from binlog_kaitai.columns.text.kernels import put_date
@@ -41,6 +38,9 @@ from binlog_kaitai.columns.text.printed_values import (
     put_unsigned,
 )
 from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
+from binlog_kaitai.columns.text.text_kernels import copy
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Kinds of column values. Values of kind OTHER are left to the event reader.
 (

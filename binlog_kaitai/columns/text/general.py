@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Limbs of nine digits: of the largest number before the point, and of the smallest number after it.
 SCRATCH = 170

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Bytes per line.
 WIDTH = 16

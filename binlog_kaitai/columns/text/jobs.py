@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import is_null, len_null_bits, length_prefix
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.decoders import is_null, len_null_bits, length_prefix
 from binlog_kaitai.columns.text.base64 import LINE, put_base64
 from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISMATCH, STATE_SIZE, put_rows
+from binlog_kaitai.columns.text.text_kernels import copy, put_number
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Kinds of jobs: a text; base64 of bytes; rows of images; count rows without output; a text and the number of
 #: rows since the previous such job, if there were any.

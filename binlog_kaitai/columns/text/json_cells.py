@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.decoders import json_container
 from binlog_kaitai.columns.json_strings import width_at
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import json_container
 from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.columns.rows.json_kernels import put_document
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.values.json_text import MARKER
 
 _MARKER = np.frombuffer(MARKER.encode(), dtype=np.uint8)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.text_kernels import PAIRS, copy, put_number
+from binlog_kaitai.columns.text.text_kernels import PAIRS, copy, put_number
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 

@@ -17,12 +17,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from binlog_kaitai.columns.blocks.mapped import PIECE, give_back, pieces
-from binlog_kaitai.columns.kernel.arrays import view_of
+from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.values.charsets import BINARY, decoder_of
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.blocks.block import Block
-    from binlog_kaitai.columns.kernel.arrays import Bytes
+    from binlog_kaitai.kernels.arrays import Bytes
 
 #: Size from which on a value is represented by a placeholder, in bytes.
 LONG = 24 << 20

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.json_strings import put_hex
-from binlog_kaitai.columns.kernel.arrays import Bytes
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.compile import kernel
 
 #: Values longer than this are truncated, in characters.
 MAX_LENGTH = 60

@@ -5,11 +5,8 @@ The generated decoders decode the parts of values.
 
 from __future__ import annotations
 
+from binlog_kaitai.columns.decoders import enum, is_null, len_null_bits, length_prefix, year
 from binlog_kaitai.columns.json_strings import unquote
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import enum, is_null, len_null_bits, length_prefix, year
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.rows.json_kernels import put_document
 from binlog_kaitai.columns.text.printed_values import (
     put_bits,
@@ -23,6 +20,9 @@ from binlog_kaitai.columns.text.printed_values import (
     put_timestamp,
     spread_escaped,
 )
+from binlog_kaitai.columns.text.text_kernels import copy, put_number
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Kinds of column values; the caller writes the text of values of kind OTHER.
 OTHER, INTEGER, STRING, DOUBLE, FLOAT, DECIMAL, DATE = 0, 1, 2, 3, 4, 5, 6

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import (
+from binlog_kaitai.columns.decoders import (
     date,
     datetime2,
     decimal_groups,
@@ -26,9 +24,11 @@ from binlog_kaitai.columns.kernel.decoders import (
     time2,
     timestamp2,
 )
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number, put_padded
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
+from binlog_kaitai.columns.text.text_kernels import copy, put_number, put_padded
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.decoders import length_prefix
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.decoders import length_prefix
 from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.columns.rows.walk import NULL
 from binlog_kaitai.columns.text.cells import (
@@ -22,6 +19,9 @@ from binlog_kaitai.columns.text.cells import (
     widest_text,
 )
 from binlog_kaitai.columns.text.printable import put_printable
+from binlog_kaitai.columns.text.text_kernels import copy, put_number
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
 #: before or after image. For the table format: a value, both values of an update, or the new one if there is

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.text_kernels import put_number
 from binlog_kaitai.columns.rows.float_texts import LEFT, put_digits
+from binlog_kaitai.columns.text.text_kernels import put_number
+from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.compile import kernel
 
 _LEAST_POWER, _MOST_POWER = -292, 324
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
-from binlog_kaitai.columns.kernel.text_kernels import copy
+from binlog_kaitai.columns.text.text_kernels import copy
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
 
 _QUOTE = 39
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.columns.kernel.arrays import Ints
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.compile import kernel
 
 
 @kernel

@@ -19,7 +19,6 @@ from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.body_validator import BodyValidator
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
@@ -37,6 +36,7 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 

@@ -26,8 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import Array
-from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
 from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, follow_events
@@ -36,6 +34,8 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.ddl.first_words import COMMENT
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Array
+from binlog_kaitai.kernels.byte_kernels import copy_ranges
 
 
 class Role(IntEnum):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bools
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.kernels.arrays import Array, Bools
+from binlog_kaitai.kernels.compile import kernel
 
 #: Roles of events, see `boundaries.Role`.
 PART, OUTSIDE, GTID, BEGIN, END, STATEMENT = range(6)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts
-from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, json_text
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
+from binlog_kaitai.columns.text.text_kernels import TEXT
 from binlog_kaitai.columns.transactions.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import TAG
@@ -24,7 +24,7 @@ from binlog_kaitai.errors import BinlogError
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.gather import Gathered
-    from binlog_kaitai.columns.kernel.arrays import Array, Ints
+    from binlog_kaitai.kernels.arrays import Array, Ints
 
 
 _IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)

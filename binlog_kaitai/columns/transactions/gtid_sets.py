@@ -9,13 +9,13 @@ import numpy as np
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.transactions.event_gtids import check_gtids
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core import log_header
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.log_header import PREVIOUS_TYPES
 from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.sources.source import Source, SourceLike, resolve

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.text.text_kernels import copy, put_number
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 
 #: Maximum number of digits, including spare room that `copy` needs.
 NUMBER_ROOM = 40

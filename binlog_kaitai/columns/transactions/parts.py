@@ -27,7 +27,7 @@ from binlog_kaitai.errors import BinlogError
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.gather import Gathered
-    from binlog_kaitai.columns.kernel.arrays import Array, Ints
+    from binlog_kaitai.kernels.arrays import Array, Ints
     from binlog_kaitai.reader.reader import Event
 
 

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import Ints
 from binlog_kaitai.columns.transactions.boundaries import (
     SAVEPOINT,
     Boundaries,
@@ -32,6 +31,7 @@ from binlog_kaitai.columns.transactions.boundaries import (
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Ints
 
 #: Maximum size of the blocks held back, in bytes.
 MOST_HELD = 64 << 20

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernel.arrays import Array, Ints
 from binlog_kaitai.columns.transactions.boundaries import Segments
+from binlog_kaitai.kernels.arrays import Array, Ints
 
 
 class Parts:

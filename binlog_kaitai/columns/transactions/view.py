@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transactions.boundaries import Outcome
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA
+from binlog_kaitai.kernels.arrays import Array, Bools, Ints
 
 _SECOND = 1_000_000
 

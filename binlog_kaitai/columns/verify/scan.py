@@ -15,10 +15,10 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.frame_kernels import find_drifts
 from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
@@ -31,6 +31,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
+from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK
 from binlog_kaitai.reader.ends import EndKind
 from binlog_kaitai.sources.source import MAGIC, Source
 

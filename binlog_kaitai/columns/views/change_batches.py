@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Ints
-from binlog_kaitai.columns.kernel.decoders import is_partial
+from binlog_kaitai.columns.decoders import is_partial
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
@@ -26,6 +25,7 @@ from binlog_kaitai.columns.views.change_schemas import (
 )
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.reader.rows import Row, rows_of
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.types import Value

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import of_numbers
 from binlog_kaitai.columns.rows.pages import RowsPage
@@ -17,6 +16,7 @@ from binlog_kaitai.columns.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.columns.rows.walk import find_runs, spread
 from binlog_kaitai.columns.transactions.event_gtids import gtid_texts
 from binlog_kaitai.columns.views.change_schemas import TIME
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 
 #: Change types of Delta's change data feed, in the order of the row kinds in `walk`.
 CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"], pa.string())

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
-from binlog_kaitai.columns.kernel.arrays import Bools, Ints
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, text_of
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps, decode
@@ -22,6 +21,7 @@ from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.core.grammar import ENUMS, ROWS_TYPES, EventType
 from binlog_kaitai.core.info import info_of, plain
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Ints
 
 #: The fields that schema and table filters test.
 _NAMES = ("schema_name", "table_name")

@@ -14,8 +14,6 @@ import numpy as np
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import BodyValidator
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
-from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.log_pages import LogPages
 from binlog_kaitai.columns.selection import Selection
@@ -25,6 +23,8 @@ from binlog_kaitai.columns.views.event_infos import Infos
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import SourceLike
 

@@ -13,7 +13,6 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts
-from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
 from binlog_kaitai.columns.lines import Pool, Program, plain
 from binlog_kaitai.columns.rows.strings import LONGEST
 from binlog_kaitai.columns.transactions.event_gtids import Gtids, gtid_texts
@@ -22,6 +21,7 @@ from binlog_kaitai.columns.views.where import Where, chosen_columns
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 

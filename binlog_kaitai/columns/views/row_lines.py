@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from binlog_kaitai.columns.gather import take_ranges
-from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, plain, write_lines
 from binlog_kaitai.columns.rows import images
 from binlog_kaitai.columns.rows.groups import distinct, distinct_values
@@ -28,6 +27,7 @@ from binlog_kaitai.columns.text.row_lines import (
     STATE_SIZE,
     put_row_lines,
 )
+from binlog_kaitai.columns.text.text_kernels import TEXT
 from binlog_kaitai.columns.views.left_values import left_values, with_left_texts
 from binlog_kaitai.columns.views.row_plans import (
     JSON,

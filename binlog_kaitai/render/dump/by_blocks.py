@@ -25,7 +25,7 @@ from binlog_kaitai.render.dump.one_by_one import BLOCK_SIZE, MOST_EVENTS, Dump, 
 from binlog_kaitai.render.dump.selection import Selection
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+    from binlog_kaitai.kernels.arrays import Bools, Ints
 
 
 class LogBlocks:

@@ -23,8 +23,8 @@ from binlog_kaitai.values.json_text import json_of
 from binlog_kaitai.values.temporal import fraction_text
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes
     from binlog_kaitai.core.grammar import RowImage, TableMapEvent
+    from binlog_kaitai.kernels.arrays import Bytes
 
 
 #: Formats a value, given the cell's value and the table map's column.

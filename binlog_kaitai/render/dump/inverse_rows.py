@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import offset_of
+from binlog_kaitai.columns.decoders import len_null_bits
 from binlog_kaitai.columns.gather import take_ranges
-from binlog_kaitai.columns.kernel.decoders import len_null_bits
 from binlog_kaitai.columns.rows.walk import FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.columns.rows.widths import widths_of
 from binlog_kaitai.core.framing import Frame
@@ -20,8 +20,8 @@ from binlog_kaitai.render.dump.row_programs import RowsHeader, images_end
 from binlog_kaitai.values.schema import Schema
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
     from binlog_kaitai.core.bodies import RowsEvent
+    from binlog_kaitai.kernels.arrays import Bytes, Ints
 
 
 _STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.mapped import PIECE
-from binlog_kaitai.columns.kernel.decoders import length_prefix
+from binlog_kaitai.columns.decoders import length_prefix
 from binlog_kaitai.columns.rows.float_texts import NO_ROOM
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.columns.text import jobs as kernels
@@ -22,7 +22,7 @@ from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell, quo
 from binlog_kaitai.render.dump.row_programs import Program, Programs
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+    from binlog_kaitai.kernels.arrays import Bytes, Ints
 
 
 #: Initial size of the text buffer, in bytes; a larger one is released.

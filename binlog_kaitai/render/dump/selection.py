@@ -17,7 +17,7 @@ from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.variables import ends_group
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools, Bytes, Ints
+    from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 
 
 #: Types shown even in transactions that are left out.

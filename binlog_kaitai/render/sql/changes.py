@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.byte_kernels import same_ranges
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build, plain_value
 from binlog_kaitai.columns.rows.cells import Cells
@@ -18,6 +17,7 @@ from binlog_kaitai.columns.rows.located_rows import Found
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT
 from binlog_kaitai.columns.text.style import Style
+from binlog_kaitai.kernels.byte_kernels import same_ranges
 from binlog_kaitai.reader.rows import Change, Row
 from binlog_kaitai.values.json_diff import JsonDiff
 from binlog_kaitai.values.json_sql import text_sql

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
+from binlog_kaitai.kernels.byte_kernels import copy_ranges
 
 #: Positions within an event: before its rows, and after them.
 OPENING, PREFIX, FIRST = -(1 << 40) - 2, -(1 << 40) - 1, -(1 << 40)

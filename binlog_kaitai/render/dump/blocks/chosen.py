@@ -17,7 +17,7 @@ from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
 from binlog_kaitai.render.dump.variables import ends_group
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+    from binlog_kaitai.kernels.arrays import Bools, Ints
 
 
 #: First words of statements that may end a transaction.

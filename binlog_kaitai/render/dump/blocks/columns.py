@@ -8,9 +8,9 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders, payload_headers
-from binlog_kaitai.columns.kernel.text_kernels import BYTES, find_clean
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
 from binlog_kaitai.columns.text.hexdump import Style
+from binlog_kaitai.columns.text.text_kernels import BYTES, find_clean
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
 from binlog_kaitai.render.dump.blocks.inside import Inside
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
@@ -18,7 +18,7 @@ from binlog_kaitai.render.dump.fields import FIELDS, InLines
 from binlog_kaitai.render.dump.text import second_of, timestamp
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints, Unsigned
+    from binlog_kaitai.kernels.arrays import Ints, Unsigned
 
 
 _MILLION = 10**6

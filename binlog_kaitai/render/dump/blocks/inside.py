@@ -17,13 +17,13 @@ from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.crc32_short import crc32_of
 from binlog_kaitai.columns.blocks.payload_headers import payload_headers
 from binlog_kaitai.columns.blocks.payloads import BlockChange
-from binlog_kaitai.columns.kernel.byte_kernels import OK, put_u4
-from binlog_kaitai.columns.kernel.text_kernels import join_ranges
+from binlog_kaitai.columns.text.text_kernels import join_ranges
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
 from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.byte_kernels import OK, put_u4
 from binlog_kaitai.reader.reader import Event
 
 

@@ -10,7 +10,7 @@ from binlog_kaitai.columns.rows.groups import distinct_values
 from binlog_kaitai.columns.text.jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools, Ints
+    from binlog_kaitai.kernels.arrays import Bools, Ints
 
 
 #: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a

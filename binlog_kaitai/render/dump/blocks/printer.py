@@ -46,7 +46,7 @@ from binlog_kaitai.render.dump.printer import UNREADABLE
 from binlog_kaitai.render.dump.row_programs import Programs
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools, Bytes
+    from binlog_kaitai.kernels.arrays import Bools, Bytes
 
 
 #: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table

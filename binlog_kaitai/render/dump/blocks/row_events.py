@@ -16,7 +16,7 @@ from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Ints
+    from binlog_kaitai.kernels.arrays import Ints
 
 
 _ID = "table_id.value"

@@ -12,10 +12,10 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernel.byte_kernels import read_numbers
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.render.dump.fields import MICROSECONDS, XIDS
 from binlog_kaitai.render.dump.variables import (
     ends_group,
@@ -25,7 +25,7 @@ from binlog_kaitai.render.dump.variables import (
 )
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bytes, Ints
+    from binlog_kaitai.kernels.arrays import Bytes, Ints
 
 
 #: Number of templates that are cached.

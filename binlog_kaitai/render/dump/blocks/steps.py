@@ -25,7 +25,7 @@ from binlog_kaitai.render.dump.row_programs import Programs
 from binlog_kaitai.render.dump.state import State
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.kernel.arrays import Bools
+    from binlog_kaitai.kernels.arrays import Bools
 
 
 #: Stand for the number of a step: unknown so far, and an event to be printed individually.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from binlog_kaitai.columns.kernel.compile import Kernel, inlined, kernel
 from binlog_kaitai.core.grammar import plain_decoders
+from binlog_kaitai.kernels.compile import Kernel, inlined, kernel
 
 _GENERATED = {
     name: inlined(one)

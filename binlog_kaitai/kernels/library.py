@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.allocator import keep_freed_memory
-from binlog_kaitai.columns.kernel.arrays import Array
-from binlog_kaitai.columns.kernel.signatures import Kind, kinds_of
+from binlog_kaitai.kernels.allocator import keep_freed_memory
+from binlog_kaitai.kernels.arrays import Array
+from binlog_kaitai.kernels.signatures import Kind, kinds_of
 
 #: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
 #: file with the reason.
@@ -42,7 +42,7 @@ class Row(NamedTuple):
     name : str
         Module and name.
     signature : str
-        Types of its arguments, see `columns.kernel.signatures`.
+        Types of its arguments, see `kernels.signatures`.
     entry : str
         Symbol, without the processor level.
     fingerprint : str
@@ -162,7 +162,7 @@ class MachineCode:
                 wanted = self._row.signature.split()[number]
                 raise TypeError(
                     f"argument {number} of {self._row.name} is {reason}; it is compiled for {wanted}"
-                    " (columns/kernel/signatures.py)"
+                    " (kernels/signatures.py)"
                 )
 
 

@@ -37,6 +37,7 @@ _TABLE = {
         "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",
     },
     "binlog_kaitai.columns.blocks.frame_kernels": {
+        "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
         "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
     },
     "binlog_kaitai.columns.blocks.crc32_short": {
@@ -50,11 +51,10 @@ _TABLE = {
         "json_sizes": "u1[] i8[] i8[] i8[]*",
         "put_json": "u1[] i8[] i8[] i8[] u1[]*",
     },
-    "binlog_kaitai.columns.kernel.byte_kernels": {
+    "binlog_kaitai.kernels.byte_kernels": {
         "are_same": "u1[] i8[] i8",
         "copy_ranges": "u1[] i8[] i8[] i8[] u1[]*",
         "divide_by_type": "u1[] i8[]* i8[]*",
-        "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
         "hash_ranges": "u1[] i8[] i8[] u8[]*",
         "lengths_to_zero": "u1[] i8[] i8[] i8[]*",
         "read_numbers": "u1[] i8[] i8 i8 b1 u8[]*",
@@ -151,7 +151,7 @@ _TABLE = {
         "put_literals": "u1[] i8[] i8[] u1[] u1[]* i8[]*",
         "put_pieces": "u1[] i8[] i8[] u1[]* i8[]*",
     },
-    "binlog_kaitai.columns.kernel.text_kernels": {
+    "binlog_kaitai.columns.text.text_kernels": {
         "assemble": "u1[] u1[] i8[] i8[] i8[] i8[] i8[,] i8[] i8[] u1[]* i8[]*",
         "copy": "u1[] i8 i8 u1[]* i8",
         "find_clean": "u1[] i8[] i8[] b1[] b1[]*",

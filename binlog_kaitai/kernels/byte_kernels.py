@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints, Unsigned
-from binlog_kaitai.columns.kernel.compile import kernel
-from binlog_kaitai.core.grammar import POSITION_MASK
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Unsigned
+from binlog_kaitai.kernels.compile import kernel
 
 #: Checksum states of an event: none, correct, wrong, not checked.
 NONE, OK, BAD, PENDING = 0, 1, 2, 3
@@ -41,40 +40,6 @@ def read_u4(data: Bytes, at: Any) -> Any:
 def read_u8(data: Bytes, at: Any) -> Any:
     """Eight bytes at `at` (uint64) as a number (uint64), within bounds."""
     return np.uint64(read_u4(data, at)) | np.uint64(read_u4(data, at + _FOUR)) << np.uint64(32)
-
-
-@kernel
-def find_drifts(
-    data: Bytes, starts: Ints, sizes: Ints, stated_at: int, position: int, drift: int, out: Ints
-) -> Any:
-    """Find the events whose position is off by another distance than that of the event before.
-
-    Parameters
-    ----------
-    stated_at
-        Offset within an event of its stated end position (4 bytes, 0 for none).
-    position, drift
-        Offset of `data[0]` in the file, and the distance of the last event before.
-    out
-        Output: event numbers.
-
-    Returns
-    -------
-    (number of events found, distance of the last event)
-    """
-    count = 0
-    for event in range(starts.shape[0]):
-        at = starts[event] + stated_at
-        if at < 0 or at + 4 > data.shape[0]:
-            continue
-        stated = read_u4(data, np.uint64(at))
-        if stated != 0:
-            distance = (stated - position - starts[event] - sizes[event]) & POSITION_MASK
-            if distance not in (0, drift) and count < out.shape[0]:
-                out[count] = event
-                count += 1
-            drift = distance
-    return count, drift
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 A kernel is plain Python that Numba can compile. It takes arrays and numbers, checks every bound itself, and
 returns the same result either way. The package build compiles all kernels into a library (`tools/kernels`),
-which `columns.kernel.library` loads; nothing is compiled at run time.
+which `kernels.library` loads; nothing is compiled at run time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.library import CHECKED, LIBRARY, Library, library
-from binlog_kaitai.columns.kernel.mode import MODE, Mode
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.library import CHECKED, LIBRARY, Library, library
+from binlog_kaitai.kernels.mode import MODE, Mode
 
 _inlined: set[Callable[..., Any]] = set()
 
@@ -63,7 +63,7 @@ class Kernel:
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a kernel of a function that uses only arrays, numbers, kernels, and functions of its module.
 
-    A kernel called from Python needs a signature in `columns.kernel.signatures`.
+    A kernel called from Python needs a signature in `kernels.signatures`.
     """
     return Kernel(function)
 
@@ -104,7 +104,7 @@ def _find(function: Callable[..., Any]) -> Callable[..., Any] | None:
     name = name_of(function)
     row = found.rows.get(name)
     if row is None:
-        _complain(f"{path.name} has no kernel {name}", "declare its types in columns/kernel/signatures.py")
+        _complain(f"{path.name} has no kernel {name}", "declare its types in kernels/signatures.py")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
         _complain(f"{name} has changed since {path.name} was built", "run `make kernels`")
     else:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.text.hexdump import put_hexdump
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text from the block or the pool; raw bytes from
 #: either; a 32-bit number in hexadecimal; a number with six digits; bytes in hexadecimal.
