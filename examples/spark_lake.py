@@ -19,7 +19,7 @@ from rich.table import Table
 
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.session import session, stop
-from binlog_kaitai.spark.stream import Following
+from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.spark.tables import LakeTables
 
 if TYPE_CHECKING:

@@ -202,8 +202,7 @@ def command(
     from binlog_kaitai.lake.rules import Rules
     from binlog_kaitai.sources.remote import is_url
     from binlog_kaitai.spark.pipeline import Job, Pipeline
-    from binlog_kaitai.spark.stream import Following
-    from binlog_kaitai.spark.stream_options import parse_starting, spooled
+    from binlog_kaitai.spark.stream_options import Following, parse_starting, spooled
 
     given = click.get_current_context().get_parameter_source("interval")
     if not continuous and given is ParameterSource.COMMANDLINE:

@@ -16,9 +16,9 @@ from pyspark.sql.types import StructType
 from binlog_kaitai.arrow import pc
 from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.spark import register
 from binlog_kaitai.spark.conditions import as_text
 from binlog_kaitai.spark.reader_options import ReadOptions
+from binlog_kaitai.spark.registration import register
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.split_rows import columns_of_table
 

@@ -28,8 +28,8 @@ from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
+from binlog_kaitai.spark.lake_rows import is_of_segment
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.spark.tables import is_of_segment
 
 #: The number of a log, as in `log_number`.
 _NUMBER = rf"(\d+)(?:\.ibb)?(?:{'|'.join(map(re.escape, SUFFIXES))})?(?:\?.*)?$"

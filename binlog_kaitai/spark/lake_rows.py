@@ -17,6 +17,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa, pq
+from binlog_kaitai.lake.lineage import Lineage, Place, Segment
 from binlog_kaitai.lake.origins import is_compacted, opened_parquet, origins_of
 from binlog_kaitai.spark.images import quoted
 from binlog_kaitai.spark.schemas import spark_schema
@@ -116,3 +117,20 @@ def by_schema(paths: Iterable[Path]) -> list[list[str]]:
         schema = pq.read_schema(path).remove_metadata()
         groups.setdefault(schema.serialize().to_pybytes(), []).append(str(path))
     return list(groups.values())
+
+
+def is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
+    """Whether a change is one of a segment and was not rolled back; `place` has the fields of `Place`."""
+    found = f.lit(True)
+    if segment.after is not None:
+        found &= place > place_literal(segment.after)
+    if segment.before is not None:
+        found &= place < place_literal(segment.before)
+    for first, last in lineage.undone:
+        found &= ~place.between(place_literal(first), place_literal(last))
+    return found
+
+
+def place_literal(place: Place) -> Column:
+    """A place as a constant, to compare with those of changes."""
+    return f.struct(*(f.lit(number).cast("long") for number in place))

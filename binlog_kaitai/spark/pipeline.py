@@ -30,9 +30,11 @@ from binlog_kaitai.following import Follower, Span
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
-from binlog_kaitai.spark import limits, register_source
+from binlog_kaitai.spark import limits
 from binlog_kaitai.spark.progress import PipelineMeter, Progress
-from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
+from binlog_kaitai.spark.registration import register_source
+from binlog_kaitai.spark.stream import FollowingReader, SpanPartition
+from binlog_kaitai.spark.stream_options import Following
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

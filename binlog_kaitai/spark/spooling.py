@@ -19,7 +19,7 @@ from binlog_kaitai.live import source
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.spool import Spool, Start
 from binlog_kaitai.sources.source import log_name
-from binlog_kaitai.spark.stream import READER, Following
+from binlog_kaitai.spark.stream_options import READER, Following
 
 
 class QuerySpool:

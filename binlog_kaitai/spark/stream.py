@@ -7,7 +7,7 @@ task reads one of its spans.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -16,7 +16,6 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.backlog import BacklogMeter
-from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.limits import (
     ASKED_BY_SPARK,
@@ -26,6 +25,7 @@ from binlog_kaitai.spark.limits import (
     ReadMaxFiles,
     SupportsTriggerAvailableNow,
 )
+from binlog_kaitai.spark.stream_options import READER, Following
 
 if TYPE_CHECKING:
     from binlog_kaitai.spark.spooling import QuerySpool
@@ -38,58 +38,6 @@ class SpanPartition(InputPartition):
         super().__init__(number)
         self.number = number
         self.span = span
-
-
-#: The field of an offset with the name of its query in the spool of a server.
-READER = "reader"
-
-#: Default size of a batch, in bytes, so that finding its end does not take long.
-MAX_BYTES = 1 << 30
-
-
-@dataclass(frozen=True)
-class Following:
-    """Which logs to follow, and how.
-
-    Attributes
-    ----------
-    max_bytes : int
-        Maximum size of a batch; it has at least one transaction.
-    max_files : int or None
-        Maximum number of logs in a batch.
-    starting : str or dict
-        ``"earliest"``, ``"latest"``, or a position as for `Follower.place`.
-    fails_on_data_loss : bool
-        End the query if logs were removed before they were read.
-    ddl : str or None
-        Initial table definitions.
-    split_size : int
-        Approximate bytes per task.
-    at_once : int
-        Number of tasks that run at a time.
-    mode : str
-        One of `binlog_kaitai.spark.reader_options.MODES`.
-    server : str or None
-        The URL of a running server; `paths` is then the directory of its spool.
-    until : (str, int) or None
-        Where the last batch ends, as returned by `Follower.end`; for Spark 4.1, which does not request it.
-    limits_first_batch : bool
-        With Spark 4.1 the first batch of a run may be the only one, with ``Trigger.AvailableNow``. So it
-        takes everything available unless this is set.
-    """
-
-    paths: tuple[str, ...]
-    max_bytes: int = MAX_BYTES
-    max_files: int | None = None
-    starting: str | dict[str, Any] = "earliest"
-    fails_on_data_loss: bool = True
-    ddl: str | None = None
-    split_size: int = SPLIT_SIZE
-    at_once: int = 1
-    mode: str = "FAILFAST"
-    server: str | None = None
-    until: tuple[str, int] | None = None
-    limits_first_batch: bool = False
 
 
 class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):

@@ -16,7 +16,8 @@ from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
-from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
+from binlog_kaitai.spark.stream import FollowingReader, SpanPartition
+from binlog_kaitai.spark.stream_options import Following
 
 _WITH_DEFINITIONS = ("changes", "ddl", TABLE)
 

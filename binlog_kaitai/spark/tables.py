@@ -7,10 +7,9 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
-from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from binlog_kaitai.arrow import pa, pq
@@ -21,7 +20,7 @@ from binlog_kaitai.lake.lineage import Lineage, Place, Rename, Segment
 from binlog_kaitai.lake.origins import last_batch_of
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.spark.images import ABSENT, is_after, quoted
-from binlog_kaitai.spark.lake_rows import BATCH, PIECE, by_schema, lake_rows
+from binlog_kaitai.spark.lake_rows import BATCH, PIECE, by_schema, is_of_segment, lake_rows, place_literal
 from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
 from binlog_kaitai.spark.state import META, NO_KEY, fold
 
@@ -137,7 +136,7 @@ class LakeTables:
         found = joined(parts)
         place = f.struct(*map(quoted, _BY_LOG[:3]))
         if self._until is not None:
-            found = found.where(place < _literal(self._until))
+            found = found.where(place < place_literal(self._until))
         return found.where(is_of_segment(place, segment, self._lineage))
 
     def _on_server(self, name: str) -> str:
@@ -173,9 +172,9 @@ def with_new_names(changes: DataFrame, renames: Sequence[Rename]) -> Iterator[Da
             continue
         found, names = changes, namings[begin]
         if begin > 0:
-            found = found.where(place > _literal(renames[begin - 1].place))
+            found = found.where(place > place_literal(renames[begin - 1].place))
         if end < len(namings):
-            found = found.where(place < _literal(renames[end - 1].place))
+            found = found.where(place < place_literal(renames[end - 1].place))
         yield _renamed(found, names)
         begin = end
 
@@ -205,25 +204,9 @@ def _renamed(changes: DataFrame, names: Mapping[str, str]) -> DataFrame:
     return changes.select(*columns)
 
 
-def is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
-    """Whether a change is one of a segment and was not rolled back; `place` has the fields of `Place`."""
-    found = f.lit(True)
-    if segment.after is not None:
-        found &= place > _literal(segment.after)
-    if segment.before is not None:
-        found &= place < _literal(segment.before)
-    for first, last in lineage.undone:
-        found &= ~place.between(_literal(first), _literal(last))
-    return found
-
-
 def joined(parts: Iterable[DataFrame]) -> DataFrame:
     """All rows of several frames, with the columns of all by name; missing ones are null."""
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), _alike(parts))
-
-
-def _literal(place: Place) -> Any:
-    return f.struct(*(f.lit(number).cast("long") for number in place))
 
 
 def _alike(parts: Iterable[DataFrame]) -> Iterator[DataFrame]:

@@ -12,7 +12,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.spark.pipeline import Job, Pipeline
-from binlog_kaitai.spark.stream import Following
+from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import CORPUS
 from tests.lakes.conftest import documented
 from tests.lakes.recipes import ROOT, WORKLOAD

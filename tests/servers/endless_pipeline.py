@@ -10,8 +10,7 @@ import sys
 from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.session import session
-from binlog_kaitai.spark.stream import Following
-from binlog_kaitai.spark.stream_options import spooled
+from binlog_kaitai.spark.stream_options import Following, spooled
 
 if __name__ == "__main__":
     spark = session("local[2]", ["spark.driver.memory=512m"], has_rows=False)

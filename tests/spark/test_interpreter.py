@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader
 
-from binlog_kaitai.spark import interpreter, register_source
+from binlog_kaitai.spark import interpreter
+from binlog_kaitai.spark.registration import register_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,7 +19,7 @@ from binlog_kaitai.spark import read, write_parquet
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.reader_options import ReadOptions
-from binlog_kaitai.spark.stream import Following
+from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.spark.tables import LakeTables
 from tests.corpus_files import case
 

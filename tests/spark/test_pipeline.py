@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
 from binlog_kaitai.spark.pipeline import Job, Pipeline
-from binlog_kaitai.spark.stream import Following
+from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED, ends_of_transactions, grow
 from tests.lake.test_lake import expected, rows
