@@ -15,8 +15,38 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import comment, microseconds, timestamp
 
 if TYPE_CHECKING:
-    from binlog_kaitai.render.dump.blocks.columns import Columns
-    from binlog_kaitai.render.dump.item import Item
+    from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders
+    from binlog_kaitai.columns.gather import Gathered
+    from binlog_kaitai.columns.lines import Field, Pool
+    from binlog_kaitai.kernels.arrays import Ints, Unsigned
+    from binlog_kaitai.reader.reader import Event
+
+
+class PrintedEvent(Protocol):
+    """What fields read from an `Item`."""
+
+    @property
+    def event(self) -> Event: ...
+
+    @property
+    def kind(self) -> int: ...
+
+    @property
+    def status(self) -> dict[str, Any]: ...
+
+
+class EventColumns(Protocol):
+    """What fields read from `blocks.columns.Columns`."""
+
+    pool: Pool
+    body: Gathered
+    status: dict[str, Any]
+
+    def moments(self, micros: Unsigned) -> Field: ...
+
+    def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field: ...
+
+    def payload_headers(self) -> PayloadHeaders: ...
 
 
 class FieldOf(Protocol):
@@ -35,10 +65,10 @@ class Number:
 
     name: str
 
-    def of(self, item: Item) -> int:
+    def of(self, item: PrintedEvent) -> int:
         return getattr(item.event.body, self.name) or 0
 
-    def column(self, columns: Columns) -> Any:
+    def column(self, columns: EventColumns) -> Any:
         return columns.pool.numbers(columns.body.numbers(self.name))
 
 
@@ -46,10 +76,10 @@ class Number:
 class Moment(Number):
     """Microseconds since 1970-01-01 UTC, as local time."""
 
-    def of(self, item: Item) -> Any:
+    def of(self, item: PrintedEvent) -> Any:
         return microseconds(super().of(item))
 
-    def column(self, columns: Columns) -> Any:
+    def column(self, columns: EventColumns) -> Any:
         return columns.moments(columns.body.numbers(self.name))
 
 
@@ -59,10 +89,10 @@ class Bytes:
 
     name: str
 
-    def of(self, item: Item) -> bytes:
+    def of(self, item: PrintedEvent) -> bytes:
         return bytes(getattr(item.event.body, self.name))
 
-    def column(self, columns: Columns) -> Any:
+    def column(self, columns: EventColumns) -> Any:
         return columns.pool.ranges(*columns.body.ranges(self.name))
 
 
@@ -84,10 +114,10 @@ class InLines(Bytes):
     special: bytes
     make: Callable[[bytes], bytes]
 
-    def of(self, item: Item) -> bytes:
+    def of(self, item: PrintedEvent) -> bytes:
         return self.make(super().of(item))
 
-    def column(self, columns: Columns) -> Any:
+    def column(self, columns: EventColumns) -> Any:
         return columns.lines(*columns.body.ranges(self.name), self)
 
 
@@ -107,12 +137,12 @@ class Status:
     variables: tuple[str, ...]
     digits: int = 0
 
-    def of(self, item: Item) -> Any:
+    def of(self, item: PrintedEvent) -> Any:
         found = next((item.status[one] for one in self.variables if one in item.status), None)
         number = 0 if found is None else getattr(found, self.name)
         return b"%0*d" % (self.digits, number) if self.digits else number
 
-    def column(self, columns: Columns) -> Any:
+    def column(self, columns: EventColumns) -> Any:
         values = columns.status[self.name]
         return columns.pool.fractions(values) if self.digits else columns.pool.numbers(values)
 
@@ -123,7 +153,7 @@ class PayloadSize(Number):
 
     of_headers: str
 
-    def column(self, columns: Any) -> Any:
+    def column(self, columns: EventColumns) -> Any:
         return columns.pool.numbers(getattr(columns.payload_headers(), self.of_headers))
 
 
@@ -194,7 +224,7 @@ FIELDS: Mapping[int, Mapping[str, FieldOf]] = {
 class Values(dict[bytes, Any]):
     """The fields of one event, each read on first use."""
 
-    def __init__(self, item: Item) -> None:
+    def __init__(self, item: PrintedEvent) -> None:
         super().__init__()
         self._item = item
 
