@@ -40,7 +40,7 @@ _TABLE = {
         "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
         "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
     },
-    "binlog_kaitai.columns.blocks.crc32_short": {
+    "binlog_kaitai.columns.blocks.crc32": {
         "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
     },
     "binlog_kaitai.columns.fixed_fields": {

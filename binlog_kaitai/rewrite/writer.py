@@ -11,7 +11,7 @@ import numpy as np
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.crc32_short import crc32_of
+from binlog_kaitai.columns.blocks.crc32 import crc32_of
 from binlog_kaitai.columns.blocks.mapped import LONG, pieces
 from binlog_kaitai.core.adapter import closed
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, POSITION_MASK, EventType, header_offset, header_width

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks import checksums, crc32_short
+from binlog_kaitai.columns.blocks import checksums, crc32
 from binlog_kaitai.columns.blocks.block import Frames
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK, PENDING
 from binlog_kaitai.kernels.compile import Kernel
@@ -89,6 +89,4 @@ def test_crc32_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatc
     ends = starts + np.array([rng.randrange(longest) for _ in range(200)])
     monkeypatch.setattr(Kernel, "run", property(lambda kernel: getattr(kernel, mode)))
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    assert crc32_short.crc32_of(data, starts, ends).tolist() == [
-        zlib.crc32(raw[one:end]) for one, end in pairs
-    ]
+    assert crc32.crc32_of(data, starts, ends).tolist() == [zlib.crc32(raw[one:end]) for one, end in pairs]

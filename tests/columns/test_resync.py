@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks.crc32_ranges import RangeCrc32s
-from binlog_kaitai.columns.blocks.random_access import RandomAccess
+from binlog_kaitai.columns.blocks.random_access import RandomAccess, RangeCrc32s
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset, masks
 from tests.columns.log_maker import LogMaker, events_of

@@ -18,8 +18,7 @@ PACKAGE = Path(__file__).parents[2] / "binlog_kaitai"
 #: Why code does so, by file and function, or file alone.
 REASONS = {
     # Not bytes of a log, but numbers, text and programs of ours.
-    "columns/blocks/crc32_shift.py": "arithmetic of CRC32",
-    "columns/blocks/crc32_short.py": "arithmetic of CRC32",
+    "columns/blocks/crc32.py": "arithmetic of CRC32",
     "columns/json_strings.py": "UTF-8 and hexadecimal digits",
     "kernels/byte_kernels.py: hash_ranges": "a hash",
     "sources/crc32c.py": "arithmetic of CRC-32C",

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
-from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moves
-from binlog_kaitai.columns.blocks.crc32_short import crc32_of
+from binlog_kaitai.columns.blocks.crc32 import RESIDUE, crc32_of, moves
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError

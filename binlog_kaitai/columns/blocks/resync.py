@@ -22,9 +22,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.blocks.crc32_ranges import RangeCrc32s
-from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moved_by
-from binlog_kaitai.columns.blocks.random_access import RandomAccess
+from binlog_kaitai.columns.blocks.crc32 import RESIDUE, moved_by
+from binlog_kaitai.columns.blocks.random_access import RandomAccess, RangeCrc32s
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import (
     POSITION_MASK,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
-from binlog_kaitai.columns.blocks.crc32_short import crc32_of
+from binlog_kaitai.columns.blocks.crc32 import crc32_of
 from binlog_kaitai.columns.blocks.payload_headers import payload_headers
 from binlog_kaitai.columns.blocks.payloads import BlockChange
 from binlog_kaitai.columns.text.text_kernels import join_ranges
