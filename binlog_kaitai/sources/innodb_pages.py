@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-import numpy as np
+from google_crc32c import value as crc32c
 
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, InnodbLog, masks, parse_structure, sizes
@@ -19,7 +19,6 @@ from binlog_kaitai.errors import (
     GrammarError,
     TruncatedError,
 )
-from binlog_kaitai.sources.crc32c import crc32c
 
 #: Size of the header, which is read before the page size is known, in bytes.
 HEADER_SIZE = sizes.InnodbLog.FileHeader.SIZE
@@ -170,11 +169,8 @@ class LogFile:
         """Several pages, and the expected checksums of the complete ones."""
         self.raw.seek(first * self.page_size)
         data = read_up_to(self.raw, _RUN * self.page_size)
-        count = len(data) // self.page_size
-        if not count:
-            return data, []
-        rows = np.frombuffer(data, dtype=np.uint8, count=count * self.page_size)
-        return data, crc32c(rows.reshape(count, self.page_size)[:, :-CHECKSUM_SIZE]).tolist()
+        ends = range(self.page_size, len(data) + 1, self.page_size)
+        return data, [crc32c(data[end - self.page_size : end - CHECKSUM_SIZE]) for end in ends]
 
 
 def read_header(data: bytes) -> InnodbLog.FileHeader:
@@ -189,8 +185,7 @@ def read_header(data: bytes) -> InnodbLog.FileHeader:
     if len(data) < HEADER_SIZE:
         reason = f"the file ends inside {what}, after {len(data)} of {HEADER_SIZE} bytes"
         raise TruncatedError(reason, position=0)
-    row = np.frombuffer(data, dtype=np.uint8)[:-CHECKSUM_SIZE]
-    computed = int(crc32c(row.reshape(1, -1))[0])
+    computed = crc32c(data[:-CHECKSUM_SIZE])
     try:
         header = parse_structure(InnodbLog.FileHeader, data)
     except GrammarError as error:

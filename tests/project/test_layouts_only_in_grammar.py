@@ -21,7 +21,6 @@ REASONS = {
     "columns/blocks/crc32.py": "arithmetic of CRC32",
     "columns/json_strings.py": "UTF-8 and hexadecimal digits",
     "kernels/byte_kernels.py: hash_ranges": "a hash",
-    "sources/crc32c.py": "arithmetic of CRC-32C",
     "columns/rows/counting.py: count_rows": "which images are wanted; null bits, eight at once",
     "columns/rows/images.py: _program": "which images are wanted",
     "columns/rows/json_kernels.py: put_document": "types of containers, odd: large; a stack, packed",
