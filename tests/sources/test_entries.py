@@ -24,6 +24,11 @@ def _follow(source: str, **options: Any) -> list[bytes]:
     return [event.raw for event in bk.follow(source, idle_timeout=0, **options)]
 
 
+def _follow_rows(source: str, **options: Any) -> list[Any]:
+    rows = bk.follow_rows(source, idle_timeout=0, **options)
+    return [replace(row, schema=None) for row in rows]  # type: ignore[arg-type]
+
+
 def _read_rows(source: str, **options: Any) -> list[Any]:
     return [replace(row, schema=None) for row in bk.read_rows(source, **options)]  # type: ignore[arg-type]
 
@@ -45,6 +50,7 @@ def _verify(source: str, **options: Any) -> list[Any]:
 #: What reads logs, and its result as something that can be compared.
 READERS: dict[str, Callable[..., Any]] = {
     "follow": _follow,
+    "follow_rows": _follow_rows,
     "open": lambda source, **options: [event.raw for event in bk.open(source, **options)],
     "read_changes": lambda source, **options: bk.read_changes(source, **options).read_all().to_pylist(),
     "read_ddl": lambda source, **options: bk.read_ddl(source, **options).read_all().to_pylist(),
