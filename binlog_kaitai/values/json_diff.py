@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from binlog_kaitai.core.grammar import JsonBinary
 from binlog_kaitai.core.grammar import JsonDiff as _Change
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.json_text import JsonText, Node, document_text, node_text, quote
@@ -19,11 +20,15 @@ _LEG = re.compile(r'\s*(?:\.\s*(?:("(?:[^"\\]|\\.)*")|([^\s."\[]+))|\[\s*([0-9]{
 
 @dataclass(frozen=True, slots=True)
 class JsonOperation:
-    """One operation: ``"replace"``, ``"insert"`` or ``"remove"``, its path, and the text of the new value."""
+    """One operation: ``"replace"``, ``"insert"`` or ``"remove"``, its path, and the text of the new value.
+
+    `document` is the grammar's object of the value; its text does not tell a DATE from a string.
+    """
 
     operation: str
     path: str
     value: JsonText | None
+    document: JsonBinary | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ def _operation(change: Any) -> JsonOperation:
     if not isinstance(change.operation, _Operation):
         raise GrammarError(f"invalid JSON diff operation {change.operation}")
     value = None if change.value is None else document_text(change.value)
-    return JsonOperation(change.operation.name, change.path, value)
+    return JsonOperation(change.operation.name, change.path, value, change.value)
 
 
 def _tree(value: Any) -> Node:

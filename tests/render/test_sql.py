@@ -235,6 +235,8 @@ def test_a_change_of_a_document_without_the_document_is_an_expression() -> None:
     text = sql(case("mysql-9.7", "json_partial").logs[0])
     assert "UPDATE `t`.`jminimal` SET `j`=JSON_REMOVE(`j`, '$.arr') WHERE `id` = 3;" in text
     assert "SET `j`=JSON_REPLACE(`j`, '$.name', CAST('\"short\"' AS JSON)) WHERE `id` = 1;" in text
+    # The text of a date does not differ from that of a string.
+    assert "JSON_INSERT(`j`, '$.newkey', CAST(CAST(CAST('2024-01-01' AS DATE) AS JSON) AS JSON))" in text
 
 
 def test_a_path_that_is_no_text_stays_bytes(tmp_path: Path) -> None:

@@ -20,8 +20,7 @@ from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.kernels.byte_kernels import same_ranges
 from binlog_kaitai.reader.rows import Change, Row
 from binlog_kaitai.values.json_diff import JsonDiff
-from binlog_kaitai.values.json_sql import text_sql
-from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.values.json_sql import document_sql
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import identifier, literal
 
@@ -175,7 +174,7 @@ def diff_sql(column: Column, diff: JsonDiff) -> str:
     text = identifier(column.name)
     for one in diff.operations:
         path = literal(one.path)
-        value = f"CAST({text_sql(one.value)} AS JSON)" if isinstance(one.value, JsonText) else ""
+        value = "" if one.document is None else f"CAST({document_sql(one.document)} AS JSON)"
         match one.operation:
             case "replace":
                 text = f"JSON_REPLACE({text}, {path}, {value})"
