@@ -210,11 +210,12 @@ class EventStream(io.RawIOBase):
         return 0
 
     def _unpack(self, view: memoryview) -> tuple[int, int]:
-        self._wire.at, self._wire.sequence, count, why = unpack.run(
+        place, sequence, count, why = unpack.run(
             self._wire.buffer, self._wire.at, self._wire.end, self._wire.sequence, self._prefix, _HEADER,
             header_offset("len_event"), header_offset("type_code"), _SPECIAL, _ACK,
             np.frombuffer(view, dtype=np.uint8), 0,
         )  # fmt: skip
+        self._wire.advance(int(place), int(sequence))
         return int(count), int(why)
 
     def _give_part(self, view: memoryview) -> int:

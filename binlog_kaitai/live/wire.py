@@ -19,6 +19,12 @@ BUFFER = 4 << 20
 #: With fewer bytes received, wait this long for more, in seconds.
 _SMALL_BURST, _PATIENCE = 3 << 20, 0.002
 
+#: Seconds within which a burst is returned, even if single bytes keep arriving.
+_LONGEST_BURST = 1.0
+
+#: A packet may arrive later than at the slowest rate, in bytes per second, by so many timeouts of a single read.
+_SLOWEST, _TIMEOUTS = 4096, 10
+
 _CLOSED = "the server closed the connection"
 
 
@@ -49,6 +55,7 @@ class Wire:
         self._poll = select.poll()
         self._poll.register(socket, select.POLLIN)
         self._heard = time.monotonic()
+        self._waited = 0.0  # seconds by which the current packet is later than at the slowest rate
         buffer: Any = np.empty(BUFFER, dtype=np.uint8)
         self.buffer = buffer
         self.view = memoryview(buffer)
@@ -93,6 +100,7 @@ class Wire:
         self.check_sequence()
         length = self.length()
         self.at += PACKET_HEADER
+        self._waited = 0.0
         self.sequence = (self.sequence + 1) % 256
         return length
 
@@ -115,15 +123,33 @@ class Wire:
         """Receive more bytes into the buffer."""
         if self.at == self.end:
             self.at = self.end = 0
+            self._waited = 0.0
         elif self.end == len(self.buffer) or self.at > len(self.buffer) // 2:
             have = self.end - self.at
             self.buffer[:have] = self.buffer[self.at : self.end].copy()
             self.at, self.end = 0, have
         self.end += self.receive_into(self.view[self.end :])
+        began, before = time.monotonic(), self.end
         # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
         with suppress(ConnectionLostError):  # received bytes take precedence
             while self._has_room() and self.is_ready(self._patience):
                 self._receive_available()
+                if time.monotonic() - began > _LONGEST_BURST:
+                    break
+        self._check_rate(self.end - before, began)
+
+    def _check_rate(self, count: int, began: float) -> None:
+        """Reject a packet of which too little arrives."""
+        longest = _TIMEOUTS * self._timeout
+        self._waited = max(0.0, self._waited + time.monotonic() - began - count / _SLOWEST)
+        if self._waited > longest:
+            raise ConnectionLostError(f"the server sends less than {_SLOWEST} bytes/s for {longest:g} s")
+
+    def advance(self, place: int, sequence: int) -> None:
+        """Continue after packets that were taken out of the buffer."""
+        if place != self.at:
+            self._waited = 0.0
+        self.at, self.sequence = place, sequence
 
     def _has_room(self) -> bool:
         return self.end - self.at < _SMALL_BURST and self.end < len(self.buffer)
@@ -154,6 +180,7 @@ class Wire:
 
     def receive_into(self, view: memoryview) -> int:
         """Receive bytes from the socket directly into a buffer."""
+        began = time.monotonic()
         try:
             count = int(self._socket.recv_into(view))
         except OSError as error:  # includes timeouts
@@ -161,6 +188,7 @@ class Wire:
         if not count:
             raise ConnectionLostError(_CLOSED)
         self._heard = time.monotonic()
+        self._check_rate(count, began)
         return count
 
     def is_idle(self) -> bool:

@@ -17,10 +17,11 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType, masks
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
-from binlog_kaitai.live import connection, fetch, fetching
+from binlog_kaitai.live import connection, fetch, fetching, wire
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone
+from binlog_kaitai.live.wire import BUFFER
 from tests.corpus_files import case
 from tests.live.fake_source import END_OF_STREAM, Source, packet, patched, rotate
 from tests.live.scripted_server import (
@@ -216,6 +217,25 @@ def test_answers_that_take_forever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # -- dumps
+
+
+@pytest.mark.parametrize(("size", "pause"), [(100_000, 0.0005), (100_000, 0.05), (BUFFER, 0.05)])
+def test_a_packet_that_arrives_byte_by_byte(
+    size: int, pause: float, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "_TIMEOUTS", 0.02)
+    monkeypatch.setattr(wire, "_LONGEST_BURST", 0.1)
+
+    def slowly() -> Iterable[bytes]:
+        first, description, event, *_ = sent(source)
+        yield from (first, description)
+        yield Raw(struct.pack("<I", 1 + size | 3 << 24) + b"\0" + patched(event[1:], "len_event", size, 4)[:19])
+        while True:
+            time.sleep(pause)
+            yield Raw(b"\1")
+
+    server = ScriptedServer(dump=slowly())
+    refused(server, lambda: fetch(server.url, tmp_path / "a"), r"less than 4096 bytes/s for 0\.\d+ s")
 
 
 def lies(source: Source) -> dict[str, tuple[Iterable[bytes], str]]:
