@@ -58,6 +58,14 @@ CASES: dict[str, tuple[list[Item], list[int]]] = {
         [BEGIN, 1, b"SAVEPOINT `a``b c`", 5, b"ROLLBACK TO `a``b c`", XID],
         [1],
     ),
+    "to a savepoint named under ANSI_QUOTES": (
+        [BEGIN, 1, b'SAVEPOINT "a b"', 5, b'SAVEPOINT "a c"', 6, b'ROLLBACK TO "a b"', XID],
+        [1],
+    ),
+    "to a savepoint that was named under another sql_mode": (
+        [BEGIN, 1, b'SAVEPOINT "a""`b"', 5, b'ROLLBACK TO `a"``b`', 6, XID],
+        [1, 6],
+    ),
     "as users write it": (
         [BEGIN, 1, b"savepoint a", 5, b"/* no */ rollback work to savepoint a", 6, b"commit"],
         [1, 6],

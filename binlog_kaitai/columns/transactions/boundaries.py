@@ -83,10 +83,11 @@ _TEMPORARY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BLANK = rb"(?:%s)+" % _COMMENT
-#: SAVEPOINT, and ROLLBACK TO one (group `back`); the name is in backquotes, or plain.
+#: SAVEPOINT, and ROLLBACK TO one (group `back`); the name is in backquotes, in double quotes (ANSI_QUOTES), or plain.
 SAVEPOINT: Final = re.compile(
     rb"(?:%(comment)s)*(?:SAVEPOINT|(?P<back>ROLLBACK)(?:%(blank)sWORK)?%(blank)sTO(?:%(blank)sSAVEPOINT)?)"
-    rb"(?:%(blank)s(?P<plain>[^\s;`]+)|(?:%(comment)s)*`(?P<quoted>(?:[^`]|``)+)`)"
+    rb"(?:%(blank)s(?P<plain>[^\s;`\"]+)"
+    rb"|(?:%(comment)s)*(?:`(?P<quoted>(?:[^`]|``)+)`|\"(?P<ansi>(?:[^\"]|\"\")+)\"))"
     % {b"comment": _COMMENT, b"blank": _BLANK},
     re.IGNORECASE | re.DOTALL,
 )

@@ -257,7 +257,11 @@ def _savepoints(block: Block) -> dict[int, tuple[bytes, bool]]:
 
 def _named(found: Any) -> tuple[bytes, bool]:
     """Name of the savepoint, whose case does not matter, and whether it is rolled back to."""
-    name = found["plain"] if found["quoted"] is None else found["quoted"].replace(b"``", b"`")
+    name = found["plain"]
+    if found["quoted"] is not None:
+        name = found["quoted"].replace(b"``", b"`")
+    elif found["ansi"] is not None:
+        name = found["ansi"].replace(b'""', b'"')
     return name.decode("utf-8", "surrogateescape").casefold().encode("utf-8", "surrogateescape"), (
         found["back"] is not None
     )
