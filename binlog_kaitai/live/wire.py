@@ -22,7 +22,7 @@ _SMALL_BURST, _PATIENCE = 3 << 20, 0.002
 #: Seconds within which a burst is returned, even if single bytes keep arriving.
 _LONGEST_BURST = 1.0
 
-#: A packet may arrive later than at the slowest rate, in bytes per second, by so many timeouts of a single read.
+#: Slowest rate of a packet, in bytes per second, and by how many timeouts it may fall behind.
 _SLOWEST, _TIMEOUTS = 4096, 10
 
 _CLOSED = "the server closed the connection"

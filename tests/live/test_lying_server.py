@@ -229,7 +229,9 @@ def test_a_packet_that_arrives_byte_by_byte(
     def slowly() -> Iterable[bytes]:
         first, description, event, *_ = sent(source)
         yield from (first, description)
-        yield Raw(struct.pack("<I", 1 + size | 3 << 24) + b"\0" + patched(event[1:], "len_event", size, 4)[:19])
+        yield Raw(
+            struct.pack("<I", 1 + size | 3 << 24) + b"\0" + patched(event[1:], "len_event", size, 4)[:19]
+        )
         while True:
             time.sleep(pause)
             yield Raw(b"\1")

@@ -83,7 +83,7 @@ _TEMPORARY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BLANK = rb"(?:%s)+" % _COMMENT
-#: SAVEPOINT, and ROLLBACK TO one (group `back`); the name is in backquotes, in double quotes (ANSI_QUOTES), or plain.
+#: SAVEPOINT, and ROLLBACK TO one (group `back`); the name is plain or quoted, doubly under ANSI_QUOTES.
 SAVEPOINT: Final = re.compile(
     rb"(?:%(comment)s)*(?:SAVEPOINT|(?P<back>ROLLBACK)(?:%(blank)sWORK)?%(blank)sTO(?:%(blank)sSAVEPOINT)?)"
     rb"(?:%(blank)s(?P<plain>[^\s;`\"]+)"
