@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial, wraps
@@ -21,6 +22,9 @@ from binlog_kaitai.sources.remote import is_url
 if TYPE_CHECKING:
     from binlog_kaitai.reader.ends import End
     from binlog_kaitai.sources.source import Source
+
+#: The file descriptor; `sys.stdout` may have been replaced.
+_STDOUT = 1
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -99,8 +103,16 @@ def keys(command: _Command) -> _Command:
 
 
 def sources(command: _Command) -> _Command:
-    """Add the argument `SOURCE...`, and the options for keys."""
-    return source_paths(keys(command))
+    """Add the argument `SOURCE...`, and the options for keys; stdout may not be one of the sources."""
+
+    @wraps(command)
+    def checked(*arguments: Any, sources: tuple[str, ...], **options: Any) -> Any:
+        with suppress(OSError):  # stdout may be closed
+            if stat.S_ISREG(os.fstat(_STDOUT).st_mode):
+                refuse_inputs("/dev/stdout", sources)
+        return command(*arguments, sources=sources, **options)
+
+    return source_paths(keys(cast(_Command, checked)))
 
 
 def number(text: str) -> int:

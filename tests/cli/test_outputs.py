@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +62,17 @@ def test_an_output_is_no_input(command: str, name: str, folder: Path, tmp_path: 
     assert f"{target}: is an input, too" in done.stderr
     assert log.read_bytes() == before
     assert sorted(os.listdir(folder)) == [one.name for one in LOGS]
+
+
+@pytest.mark.parametrize("command", ["rows", "dump", "sql --allow-unnamed", "events --format json"])
+def test_stdout_is_no_input(command: str, folder: Path) -> None:
+    log = folder / LOGS[0].name
+    with log.open("ab") as appended:
+        words = [sys.executable, "-m", "binlog_kaitai", *command.split(), str(folder)]
+        done = subprocess.run(words, stdout=appended, stderr=subprocess.PIPE, timeout=120)
+    assert done.returncode == 2
+    assert b"/dev/stdout: is an input, too" in done.stderr
+    assert log.read_bytes() == LOGS[0].read_bytes()
 
 
 @pytest.mark.parametrize("source", ["logs", "logs/*", "logs/binlog.index"])
