@@ -15,7 +15,7 @@ from binlog_kaitai.errors import EncryptedError
 from binlog_kaitai.sources.source import MAGIC, Source
 from tests.corpus_files import CORPUS
 from tests.extent import rounds, sample
-from tools.fuzz import bases, mutations, nested, reading, remaking, statements
+from tools.fuzz import bases, documents, mixtures, mutations, nested, reading, remaking, statements
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number
 from tools.fuzz.findings import Finding, read
@@ -68,9 +68,11 @@ def test_a_name_stands_for_the_same_log() -> None:
 _KINDS = (
     mutations.number, mutations.member, mutations.content, mutations.length, mutations.copied,
     mutations.body_bytes, mutations.end, mutations.kind, mutations.left_out, mutations.twice,
-    mutations.order, mutations.stranger, mutations.header, mutations.unsealed, mutations.file_bytes,
+    mutations.order, mutations.header, mutations.unsealed, mutations.file_bytes,
     mutations.cut, statements.text, statements.another, nested.pieces, nested.packed_frame,
-    nested.deflated, nested.payload((mutations.number,)),
+    nested.deflated, nested.payload((mutations.number,)), nested.payload_in_payload, nested.payload_field,
+    mixtures.stranger, mixtures.spliced, mixtures.description, mixtures.table_map, documents.opaque,
+    statements.recombined,
 )  # fmt: skip
 
 

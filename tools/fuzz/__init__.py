@@ -5,6 +5,8 @@ draft       the events of a log that is being mutated, and their conversion to b
 fields      offsets of the fields of an event, from the generated classes; replacing their bytes
 values      mutated numbers, text and bytes
 mutations   single mutations of a draft
+mixtures    events, format descriptions and table maps of several logs
+documents   JSON documents with opaque values
 nested      mutations of compressed data, and rows events split into pieces
 statements  mutated statements
 mutants     the mutant of a number: its base and its mutations, random but reproducible

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from binlog_kaitai.core.grammar import EventType
-from tools.fuzz import bases, mutations, nested, statements
+from tools.fuzz import bases, documents, mixtures, mutations, nested, statements
 from tools.fuzz.draft import Draft, Item
 from tools.fuzz.mutations import Mutation
 
@@ -27,16 +27,22 @@ _INSIDE: tuple[tuple[Mutation, int], ...] = (
     (mutations.header, 1),
     (statements.text, 1),
     (statements.another, 1),
+    (statements.recombined, 1),
+    (mixtures.table_map, 2),
+    (documents.opaque, 1),
 )
 
 _ALL: tuple[tuple[Mutation, int], ...] = (
     *_INSIDE,
-    (mutations.stranger, 1),
+    (mixtures.stranger, 1),
+    (mixtures.spliced, 2),
+    (mixtures.description, 2),
     (mutations.unsealed, 1),
     (mutations.file_bytes, 1),
     (mutations.cut, 1),
     (statements.text, 1),
     (statements.another, 1),
+    (statements.recombined, 1),
     (nested.pieces, 1),
 )
 
@@ -53,6 +59,8 @@ _PACKED = frozenset(
 _OF_PACKED = (
     *[nested.payload(tuple(one for one, weight in _INSIDE for _ in range(weight)))] * 6,
     nested.packed_frame,
+    nested.payload_in_payload,
+    nested.payload_field,
     *[nested.deflated] * 4,
 )
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset, read_header
 from binlog_kaitai.render.leaves import Leaf
-from tools.fuzz import bases, values
+from tools.fuzz import values
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number
 
@@ -200,19 +200,6 @@ def order(chance: Random, draft: Draft) -> str | None:
     one, other = chance.sample(range(len(draft.items)), 2)
     draft.items[one], draft.items[other] = draft.items[other], draft.items[one]
     return f"{one} and {other} swapped"
-
-
-def stranger(chance: Random, draft: Draft) -> str | None:
-    """An event of another log inserted."""
-    name, other = bases.chosen(chance)
-    item = chance.choice(other.items)
-    if item.has_checksum and not draft.layout.is_checksummed and item.type_code != _FIRST:
-        item = replace(item, raw=item.raw[: item.body_end], has_checksum=False)
-    elif draft.layout.is_checksummed and not item.has_checksum:
-        item = replace(item, raw=item.raw + bytes(4), has_checksum=True)
-    place = chance.randrange(len(draft.items) + 1)
-    draft.items.insert(place, item)
-    return f"{type_name(item.type_code)} of {name} at {place}"
 
 
 def header(chance: Random, draft: Draft) -> str | None:

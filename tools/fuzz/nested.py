@@ -26,8 +26,8 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.leaves import Leaf
 from tools.fuzz import values
 from tools.fuzz.draft import Draft, Item
-from tools.fuzz.fields import leaves_of, number_of, with_number
-from tools.fuzz.mutations import Mutation
+from tools.fuzz.fields import leaves_of, number_of, resized, with_number
+from tools.fuzz.mutations import Mutation, put
 
 _PAYLOAD = EventType.transaction_payload_event
 
@@ -71,6 +71,53 @@ def packed_frame(chance: Random, draft: Draft) -> str | None:
     new = values.spoiled(chance, raw[leaf.offset : leaf.end])
     _put_payload(draft, index, leaf, new, {})
     return f"{index} {type_name(_PAYLOAD)}: the frames"
+
+
+def payload_in_payload(chance: Random, draft: Draft) -> str | None:
+    """A compressed transaction inside another, or several times inside itself."""
+    indexes = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+    if not indexes:
+        return None
+    index, inserted = chance.choice(indexes), draft.items[chance.choice(indexes)]
+    depth = chance.choice((1, 1, 2, 9))
+    for _ in range(depth):
+        inside = _opened(draft, index)
+        if inside is None:
+            return None
+        size = len(inside.content())
+        event = Item(inserted.raw[: inserted.body_end], has_checksum=False, has_position=False)
+        inside.items.insert(chance.randrange(len(inside.items) + 1), event)
+        _repack(chance, draft, index, size, inside.content())
+        inserted = draft.items[index]
+    return f"{index} {type_name(_PAYLOAD)}: {depth} inside"
+
+
+def payload_field(chance: Random, draft: Draft) -> str | None:
+    """A compressed transaction with another length or algorithm, or with none."""
+    fields = [
+        (index, leaf)
+        for index, item in enumerate(draft.items)
+        if item.type_code == _PAYLOAD
+        for leaf in leaves_of(draft, index)
+        if leaf.path.startswith("body.content.fields")
+    ]
+    if not fields:
+        return None
+    index, leaf = chance.choice(fields)
+    now, raw = number_of(leaf) or 0, draft.items[index].raw
+    new = values.number(chance, now, leaf.size, [number_of(one) or 0 for _, one in fields])
+    packed = chance.choice((b"\xfc\xff\0", b"\xfd\xff\xff\xff", b"\xfe" + b"\xff" * 8, b"\xfe" + bytes(8)))
+    if leaf.path.endswith(".number.first") and chance.random() < 0.5:
+        raw = resized(raw, leaves_of(draft, index), leaf, packed, adjusts_lengths=True)
+        what = f"{leaf.path} = {packed.hex()}"
+    else:
+        raw, what = with_number(raw, leaf, new), f"{leaf.path} {now} -> {new}"
+    if chance.random() < 0.3 and (inside := _opened(draft, index)) is not None:
+        frames = next(one for one in leaves_of(draft, index) if one.path == "body.content.payload")
+        raw = raw[: len(raw) - (len(draft.items[index].raw) - frames.offset)] + inside.content()
+        raw += bytes(len(draft.items[index].raw) - frames.end)
+        what += ", not compressed"
+    return put(draft, index, raw, what)
 
 
 def _opened(draft: Draft, index: int) -> Draft | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from random import Random
 
 from binlog_kaitai.core.grammar import EventType
-from tools.fuzz import values
+from tools.fuzz import bases, values
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, resized
 from tools.fuzz.mutations import put
@@ -52,6 +53,23 @@ ALTER TABLE %s PARTITION BY HASH(id)
 (
 `
 """.split(b"\n")
+
+#: What a statement may have between its words, and names that are too long.
+_ODD = (
+    b"\xc2\xa0", b"\xe3\x80\x80", b"\xe2\x80\x83", b"\xe2\x80\x8b", b"\xef\xbb\xbf", b"\x0b", b"\x0c", b"\0",
+    b"/* ' */", b"/*!80000 ", b"/*M! ", b" */", b"/*", b"-- `\n", b"--", b"# \"\n", b"'", b"`", b'"', b";",
+    b";;", b"`" + b"n" * 65 + b"`", b"`" + b"n" * 5000 + b"`", b"`a``b`", b"`\xc3\xa9.`", b"n" * 300, b"(" * 300,
+    b")",
+)  # fmt: skip
+
+_DEFINITION = re.compile(rb"\b(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b[^;]{4,4000}", re.IGNORECASE)
+
+
+@cache
+def _definitions() -> tuple[bytes, ...]:
+    """The DDL of the corpus."""
+    scripts = sorted(bases.CORPUS.glob("**/scenario.sql"))
+    return tuple(text for script in scripts for text in _DEFINITION.findall(script.read_bytes()))
 
 
 def _queries(draft: Draft) -> list[int]:
@@ -107,6 +125,32 @@ def another(chance: Random, draft: Draft) -> str | None:
         index = place
     statement = chance.choice(_WHOLE)
     return _put_text(draft, index, statement.replace(b"%s", _table(chance, draft)))
+
+
+def recombined(chance: Random, draft: Draft) -> str | None:
+    """A statement of pieces of real DDL, with odd text between them; perhaps of a table of the log."""
+    indexes = _queries(draft)
+    if not indexes:
+        return None
+    index = chance.choice(indexes)
+    if chance.random() < 0.5:
+        place = chance.randrange(1, len(draft.items) + 1)
+        draft.items.insert(place, draft.items[index])
+        index = place
+    tokens = _TOKEN.findall(chance.choice(_definitions()))
+    for _ in range(chance.choice((1, 1, 2))):
+        others = _TOKEN.findall(chance.choice(_definitions()))
+        begin = chance.randrange(len(others))
+        at = chance.randrange(len(tokens) + 1)
+        stop = chance.choice((at, at + 3, len(tokens)))
+        tokens[at:stop] = others[begin : begin + chance.choice((1, 4, 20, 1000))]
+    for _ in range(chance.choice((0, 1, 1, 3))):
+        tokens.insert(chance.randrange(len(tokens) + 1), chance.choice(_ODD))
+    if chance.random() < 0.6:
+        names = [at for at, token in enumerate(tokens) if token[:1] == b"`" or token[:1].islower()]
+        for at in names[:1]:
+            tokens[at] = _table(chance, draft)
+    return _put_text(draft, index, b"".join(tokens))
 
 
 def _table(chance: Random, draft: Draft) -> bytes:
