@@ -15,7 +15,8 @@ outcome     the result of an entry point, and the problems found in it
 reading     entry points that read: event reader, columns, verification, scripts, statistics
 remaking    entry points that write: repaired logs, slices, Parquet
 printing    the entry point that imitates the clients' output
-parts       entry points that read splits, index files, or growing logs
+parts       entry points that read splits or growing logs
+wrapped     entry points that read packed or encrypted logs, index files, and a server that lies
 commands    the command line
 entries     all entry points, and how often each is run
 bounds      limits for time and memory

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tools.fuzz import parts, printing, reading, remaking
+from tools.fuzz import parts, printing, reading, remaking, wrapped
 from tools.fuzz.bounds import MOST_GROWTH, SLOW, Growth, TooLongError, clock, limited
 from tools.fuzz.commands import command
 from tools.fuzz.outcome import of_exception
@@ -37,7 +37,10 @@ SOMETIMES: dict[str, tuple[Entry, float]] = {
     "slice": (remaking.cut_out, 0.04),
     "export": (remaking.export, 0.01),
     "follow": (parts.follow, 0.04),
-    "index": (parts.index, 0.05),
+    "index": (wrapped.index, 0.05),
+    "packed": (wrapped.packed, 0.04),
+    "encrypted": (wrapped.encrypted, 0.02),
+    "server": (wrapped.server, 0.02),
     "command": (command, 0.05),
 }
 

@@ -1,4 +1,4 @@
-"""Entry points that read a log in splits, through an index file, or while it grows."""
+"""Entry points that read a log in splits, or while it grows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.core.filters import ZeroDates
-from binlog_kaitai.errors import BinlogError, FramingError
+from binlog_kaitai.errors import FramingError
 from binlog_kaitai.following import Follower
-from binlog_kaitai.sources.source import resolve
-from tools.fuzz import values
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 
@@ -99,23 +97,6 @@ def _splits(run: Run, view: str, whole: Outcome) -> None:
 def _in_splits(path: str, view: str, size: int) -> Iterator[dict[str, Any]]:
     for split in plan(path, size):
         yield from batches(read_split(split, view))
-
-
-def index(run: Run) -> None:
-    """An index file with wrong entries yields logs or an error."""
-    name = run.path.name.encode()
-    lines = [b"./" + name, name, b"/nowhere/" + name, values.spoiled(run.chance, name), b""]
-    data = b"\n".join(run.chance.choices(lines, k=run.chance.randrange(5)))
-    data = values.spoiled(run.chance, data) if run.chance.random() < 0.5 else data
-    path = run.folder / "logs.index"
-    path.write_bytes(data)
-    try:
-        found = resolve(str(path))
-    except BinlogError as error:
-        run.keep("index", Outcome(None, error))
-        return
-    for source in found[:2]:
-        run.gather("index", lambda source=source: (event.type for event in bk.open(source)))  # type: ignore[misc]
 
 
 def follow(run: Run) -> None:

@@ -151,14 +151,15 @@ def _is_known(event: Event) -> bool:
     return True
 
 
-def _lines(parts: Iterable[Any]) -> Iterable[bytes]:
+def lines_of(parts: Iterable[Any]) -> Iterable[bytes]:
+    """The lines in the parts of an output."""
     for part in parts:
         yield from bytes(part).split(b"\n")[:-1]
 
 
 def rows(run: Run) -> None:
     """The rows of the columns are those of the event reader."""
-    found, expected = run.gather("rows", lambda: _lines(write_rows(run.source))), run.outcomes["read rows"]
+    found, expected = run.gather("rows", lambda: lines_of(write_rows(run.source))), run.outcomes["read rows"]
     if run.sure_rows is not None:
         found = Outcome(found.value[: run.sure_rows])
     run.differ("diff-rows", expected, found)
@@ -166,7 +167,7 @@ def rows(run: Run) -> None:
 
 def events(run: Run) -> None:
     """The events of the columns are those of the event reader."""
-    found = run.gather("events", lambda: _lines(write_json(run.source)))
+    found = run.gather("events", lambda: lines_of(write_json(run.source)))
     run.differ("diff-events", run.outcomes["read events"], found)
 
 
