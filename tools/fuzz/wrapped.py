@@ -37,8 +37,8 @@ _LOG = "binlog.000001"
 _LINES = (
     b"", b" ", b"\t./\t", b"#", b".", b"..", b"./", b"/", b"C:\\logs\\" + _LOG.encode(),
     b"..\\" + _LOG.encode(), b"\\\\host\\share\\" + _LOG.encode(), b"a\x1b[2J.000001", b"\0", b"\xff\xfe",
-    b"\xef\xbb\xbf", b"n" * 300, b"x/" * 3000, b"mysql://u@127.0.0.1:1/", b"s3://", b"*.000001", b"logs.index",
-    b"-", b"\xe2\x80\xa8",
+    b"\xef\xbb\xbf", b"n" * 300, b"x/" * 3000, b"mysql://u@127.0.0.1:1/", b"s3://", b"*.000001",
+    b"logs.index", b"-", b"\xe2\x80\xa8",
 )  # fmt: skip
 
 
