@@ -159,11 +159,13 @@ class Archive:
         Raises
         ------
         ServerError
-            They differ.
+            They differ, or the log has none yet.
         """
         assert self._file is not None
         mine = os.pread(self._file, len(raw), len(MAGIC))
         # Position, flags and checksum belong to the stream.
+        if len(mine) < len(raw):
+            raise ServerError("the server sends a format description in a log that does not begin with one")
         if read_header(mine, 4)[:4] != read_header(raw, 4)[:4]:
             raise self._differs(len(MAGIC))
 

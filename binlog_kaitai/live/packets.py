@@ -31,7 +31,7 @@ from binlog_kaitai.core.grammar import (
     read_header,
     sizes,
 )
-from binlog_kaitai.errors import BinlogError, ConnectionLostError, FramingError, ServerError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, FramingError, ServerError
 from binlog_kaitai.live import packet_kernels as kernels
 from binlog_kaitai.live.causes import TORN, refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
@@ -136,7 +136,7 @@ class EventStream(io.RawIOBase):
         Raises
         ------
         ServerError
-            The server refuses.
+            The server refuses, or sends something else.
         """
         while self.state is not State.NEXT_LOG:
             if self.state is State.ENDED:
@@ -144,7 +144,10 @@ class EventStream(io.RawIOBase):
             if self.error is not None:
                 raise self.error
             self.wait()
-            self._special()
+            try:
+                self._special()
+            except DamagedError as error:  # not yet in a log, where it would have a position
+                raise ServerError(f"the server's stream cannot be read: {error.reason}") from error
         self.begin_next()
 
     def begin_next(self) -> None:

@@ -257,6 +257,7 @@ def lies(source: Source) -> dict[str, tuple[Iterable[bytes], str]]:
         "heartbeats": (forever(HEARTBEAT), "events of its own in a row"),
         "heartbeats in a log": ([first, description, *[HEARTBEAT] * 99], "events of its own in a row"),
         "descriptions": ([first, *[description] * 99], "events of its own in a row"),
+        "a description in mid-log, and no start": ([first, rest[0], description, END], "not begin with one"),
         "an event of 4 GiB": (chain([first, description], forever_in_parts(long)), "4294967295 bytes"),
         "an event of 4 GiB in a short packet": ([first, description, b"\0" + huge], "4294967295 bytes"),
         "a long event without its end": ([first, description, cut], "needs 7"),
