@@ -14,7 +14,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.core.filters import ZeroDates
-from binlog_kaitai.errors import FramingError
+from binlog_kaitai.errors import BinlogError, FramingError
 from binlog_kaitai.following import Follower
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
@@ -85,13 +85,17 @@ def _splits(run: Run, view: str, whole: Outcome) -> None:
         found = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
     if whole.error is None and isinstance(found.error, FramingError) and found.value == whole.value:
         return  # a log in use ends with an incomplete event; the next split proves that others follow it
-    if (
-        run.thorough is not None
-        and run.thorough.formats
-        and not split_points.read_log_header(io.BytesIO(run.data), "").is_relay_log
-    ):
+    if run.thorough is not None and run.thorough.formats and not _may_repeat_format(run.data):
         return  # a split after a second format description, which no server writes there, does not see it
     run.differ(f"diff-split-{view}", whole, found)
+
+
+def _may_repeat_format(data: bytes) -> bool:
+    """Whether a log is a relay log, in which other format descriptions follow, or has no readable start."""
+    try:
+        return split_points.read_log_header(io.BytesIO(data), "").is_relay_log
+    except BinlogError:
+        return True
 
 
 def _in_splits(path: str, view: str, size: int) -> Iterator[dict[str, Any]]:
