@@ -86,6 +86,15 @@ def test_views_and_splits(pack: Pack, tmp_path: Path, monkeypatch: pytest.Monkey
             assert found == expected
 
 
+def test_the_search_after_damage_ends_with_the_data_not_with_the_seek_table() -> None:
+    damaged = PLAIN[:-10] + bytes(100)
+    packed = bytearray(seekable_zstd(damaged))
+    packed[-13:-9] = (0x7FFFFFFF).to_bytes(4, "little")  # the size of the last frame
+    (expected,), (report,) = bk.verify(damaged), bk.verify(bytes(packed))
+    assert [error.position for error in report.damages] == [error.position for error in expected.damages]
+    assert report.damage_count > 0
+
+
 @pytest.mark.parametrize("suffix", PACKERS)
 def test_names_and_listings(suffix: str, tmp_path: Path) -> None:
     pack = PACKERS[suffix]

@@ -180,6 +180,8 @@ class Search:
         stop = self._log.size if stop is None else stop
         while start + length <= self._log.size and start < stop:
             window = self._log.part(start, min(start + extent, stop) + length - 1)
+            if len(window) < length:
+                return None  # frames of zstd have less than their seek table declares
             at = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
             for begin in range(0, len(at), _MANY):
                 headers = self._candidates(window, at[begin : begin + _MANY], start, wanted)
