@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -46,8 +47,16 @@ def write_followed(
             raise UsageError(f"--{name.replace('_', '-')} cannot be used with --follow")
     Filters.of(**filters)
     first: str | None = None
+    interrupts: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        interrupts.append(number)  # the exception is lost if it is raised while a generator is finalized
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
     with suppress(KeyboardInterrupt):
-        for span in tail(sources, from_now=from_now, ddl=ddl):
+        for span in tail(sources, from_now=from_now, ddl=ddl, stop=lambda: bool(interrupts)):
             first = first or span.path
             chosen = with_gtids(filters, span)
             if span.path != first:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -31,8 +31,14 @@ class _Series(Follower):
         raise error
 
 
-def tail(paths: Sequence[str], *, from_now: bool = False, ddl: str | None = None) -> Iterator[Span]:
-    """The parts of logs in order, existing ones, then new ones; ends only with an error.
+def tail(
+    paths: Sequence[str],
+    *,
+    from_now: bool = False,
+    ddl: str | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Span]:
+    """The parts of logs in order, existing ones, then new ones, until `stop` returns true.
 
     Parameters
     ----------
@@ -43,6 +49,8 @@ def tail(paths: Sequence[str], *, from_now: bool = False, ddl: str | None = None
         Skip the existing content.
     ddl
         Initial table definitions, as mysqldump writes them.
+    stop
+        Called before each check for new data.
 
     Raises
     ------
@@ -53,7 +61,7 @@ def tail(paths: Sequence[str], *, from_now: bool = False, ddl: str | None = None
     follower = _Series(feed.paths, follows_definitions=True, ddl=ddl)
     try:
         checkpoint = first(follower, feed.start)
-        while True:
+        while not stop():
             until = feed.end(checkpoint.file, checkpoint.log_id)
             reached = follower.advance(checkpoint, max_bytes=_AT_ONCE, until=until)
             if reached == checkpoint:
