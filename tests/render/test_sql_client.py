@@ -49,6 +49,8 @@ def test_statements_that_are_safe(query: str) -> None:
         ("SELECT /*+ ' */ 1", 0),
         ("system touch x", 0),
         ("/* */\nsource x", 0),
+        ("-- insert\nsystem touch x", 0),
+        ("#insert\nsource x", 0),
         ("\\! touch x", 0),
     ],
 )
@@ -59,6 +61,13 @@ def test_statements_that_a_client_could_misread(query: str, modes: int) -> None:
 def test_a_long_statement_is_looked_at_in_a_moment() -> None:
     assert is_safe(b"INSERT INTO t VALUES " + b"('a''b\\'', 1)," * 100_000 + b"(1)", 0)
     assert not is_safe(b"INSERT INTO t VALUES " + b"('a''b\\'', 1)," * 100_000 + b"('", 0)
+
+
+@pytest.mark.parametrize("piece", [" ", "/**/", "-- ", "-- \n", "#", "#\n", "/*M!/**/"])
+def test_the_time_is_not_exponential_in_what_precedes_the_first_word(piece: str) -> None:
+    query = (piece * 100 + "\n1").encode()
+    assert not is_safe(query, 0)
+    assert not can_prepare(query, MYSQL)
 
 
 def test_a_delimiter_is_not_in_the_statement() -> None:

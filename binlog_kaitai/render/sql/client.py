@@ -44,7 +44,7 @@ _TOKENS = {
     ANSI_QUOTES | NO_BACKSLASH_ESCAPES: _WITHOUT_ESCAPES,
 }
 #: What may precede the first word of a statement.
-BEFORE_VERB = rf"(?:{_SPACE}|{_COMMENT})*(?:/\*M?![0-9]*{_SPACE}*)?"
+BEFORE_VERB = rf"(?>{_SPACE}|{_COMMENT})*(?:/\*M?![0-9]*{_SPACE}*)?"
 _START = re.compile(rf"{BEFORE_VERB}(?:\(|(?:{_VERBS})\b)", re.DOTALL | re.IGNORECASE)
 _IS_ASCII = re.compile(rb"[\t\n -~]*")
 
