@@ -155,7 +155,7 @@ class Step:
         self._store.lose(key, f"a change of it cannot be followed: {error}")
 
     def _rename(self, old: Key, new: Key) -> None:
-        if self._session.renames_temporary and self._temporary(old) in self._store.temporary:
+        if not self._session.is_mysql and self._temporary(old) in self._store.temporary:
             self._rename_temporary(old, new)
         else:
             self._move(old, new)

@@ -127,9 +127,7 @@ def _planned(
         case AlterTable() if not is_temporary(statement.name):
             yield _of_alter(statement, schema, known(statement.name))
         case RenameTables():
-            pairs = [
-                pair for pair in statement.pairs if not (session.renames_temporary and is_temporary(pair[0]))
-            ]
+            pairs = [pair for pair in statement.pairs if session.is_mysql or not is_temporary(pair[0])]
             yield from _of_renames(pairs, schema, definitions)
         case DropTables():
             for name in statement.names:

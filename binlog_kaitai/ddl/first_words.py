@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import re
 
+from binlog_kaitai.ddl.lexer import NEVER
+
+
+def _skipped(condition: str) -> str:
+    """White space or a comment, or the beginning of a comment that is executed under `condition`.
+
+    Each is matched in one way only (atomically); a statement that does not match would take exponential time.
+    """
+    comment = rf"/\*(?:(?!{condition})|{NEVER}).*?\*/"
+    return rf"(?>\s+|--[^\n]*\n|\#[^\n]*\n|{comment}|/\*{condition}\d*)"
+
+
 #: What may precede the words of a statement, as a regular expression.
-COMMENT = r"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
+COMMENT = _skipped("M?!")
+#: The same in MySQL, where MariaDB's conditional comments are plain ones.
+_COMMENT_OF_MYSQL = _skipped("!")
 
 
 def _begins_with(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{COMMENT})*(?:{words})\b", re.IGNORECASE | re.DOTALL | re.ASCII)
+    return re.compile(
+        rf"(?:(?:{COMMENT})*+|(?:{_COMMENT_OF_MYSQL})*+)(?:{words})\b", re.IGNORECASE | re.DOTALL | re.ASCII
+    )
 
 
 def _of_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:

@@ -1,7 +1,8 @@
 """Tokenizes statements by MySQL's lexical rules.
 
 Conditional comments (``/*!80023 … */``, MariaDB's ``/*M! … */``) are read as their content: before a server
-logs a statement, it turns those it did not execute into plain comments.
+logs a statement, it turns those it did not execute into plain comments. To MySQL, ``/*M! … */`` is a plain
+comment.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 from binlog_kaitai.core.grammar import masks
@@ -18,13 +20,19 @@ ANSI_QUOTES = masks.SqlMode.IS_ANSI_QUOTES
 NO_BACKSLASH_ESCAPES = masks.SqlMode.IS_NO_BACKSLASH_ESCAPES
 
 #: A condition that no server meets. MariaDB's dumps begin with one.
-_NEVER = r"M?!999999|!999\d\d(?!\d)"
+NEVER = r"M?!999999|!999\d\d(?!\d)"
 
 
-def _token(space: str, letters: str) -> re.Pattern[str]:
+@cache
+def _token(is_single_byte: bool, is_mysql: bool) -> re.Pattern[str]:
+    # White space is ASCII; in single-byte character sets, a no-break space is white space, too.
+    space, letters = r"\s", r"\x80-\U0010ffff"
+    if is_single_byte:
+        space, letters = r"\s\xa0", r"\x80-\x9f\xa1-\U0010ffff"
+    condition = "!" if is_mysql else "M?!"
     return re.compile(
-        rf"""(?P<skipped>[{space}]+|--(?=[{space}]|$)[^\n]*|\#[^\n]*|/\*(?:(?!M?!)|{_NEVER}).*?\*/)
-        |/\*(?!{_NEVER})(?P<condition>M?!)(?:\d{{5,6}}|)
+        rf"""(?P<skipped>[{space}]+|--(?=[{space}]|$)[^\n]*|\#[^\n]*|/\*(?:(?!{condition})|{NEVER}).*?\*/)
+        |/\*(?!{NEVER})(?P<condition>{condition})(?:\d{{5,6}}|)
         |(?P<end>\*/)
         |(?P<word>[0-9A-Za-z_${letters}]+)
         |(?P<quote>['"`])
@@ -33,9 +41,6 @@ def _token(space: str, letters: str) -> re.Pattern[str]:
     )
 
 
-#: White space is ASCII; in single-byte character sets, a no-break space is white space, too.
-_TOKEN = _token(r"\s", r"\x80-\U0010ffff")
-_TOKEN_OF_SINGLE_BYTES = _token(r"\s\xa0", r"\x80-\x9f\xa1-\U0010ffff")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}]|{quote}{quote})*", re.DOTALL) for quote in "'\"`"}
 _TO_QUOTE_ESCAPED = {
     quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}{quote})*", re.DOTALL) for quote in "'\""
@@ -82,13 +87,17 @@ class Token(NamedTuple):
 COMMA = Token(Kind.MARK, ",")
 
 
-def tokens_of(sql: str, sql_mode: int = 0, *, is_single_byte: bool = False) -> Iterator[Token]:
+def tokens_of(
+    sql: str, sql_mode: int = 0, *, is_single_byte: bool = False, is_mysql: bool = False
+) -> Iterator[Token]:
     """The tokens of a statement, without comments.
 
     Parameters
     ----------
     is_single_byte
         The client's character set has one byte for each character; its no-break space separates words.
+    is_mysql
+        MariaDB's conditional comments are plain ones.
 
     Raises
     ------
@@ -96,7 +105,7 @@ def tokens_of(sql: str, sql_mode: int = 0, *, is_single_byte: bool = False) -> I
         A string or comment is not terminated.
     """
     at, depth = 0, 0
-    pattern = _TOKEN_OF_SINGLE_BYTES if is_single_byte else _TOKEN
+    pattern = _token(is_single_byte, is_mysql)
     while at < len(sql):
         found = pattern.match(sql, at)
         assert found is not None

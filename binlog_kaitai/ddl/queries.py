@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Variables that MySQL logs with CREATE TABLE and CREATE DATABASE since 8.0.13 and 8.0.16.
 _OF_MYSQL_8 = ("sql_require_primary_key", "default_table_encryption")
+#: Variables that only MySQL logs, the first since 5.6 with nearly all DDL, the second since 8.0 with all.
+_OF_MYSQL = ("updated_schema_names", "default_collation_for_utf8mb4")
 
 
 def statement_of(body: Any) -> Statement | None:
@@ -61,8 +63,8 @@ def session_of(body: QueryBody) -> Session:
         charset_of_number(charset.server if charset is not None else None),
         charset_of_number(database.collation_id if database is not None else None),
         has_changed,
-        "updated_schema_names" not in variables,  # since 5.6, MySQL logs them with all DDL
         is_single_byte=client is not None and max_bytes_of(client) == 1,
+        is_mysql=not variables.keys().isdisjoint(_OF_MYSQL),
     )
 
 

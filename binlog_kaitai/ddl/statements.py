@@ -143,7 +143,9 @@ def read_statement(sql: str, session: Session) -> Statement | None:
     UnreadableError
         The statement may change one, but cannot be parsed.
     """
-    tokens = list(tokens_of(sql, session.sql_mode, is_single_byte=session.is_single_byte))
+    tokens = list(
+        tokens_of(sql, session.sql_mode, is_single_byte=session.is_single_byte, is_mysql=session.is_mysql)
+    )
     while tokens and tokens[-1] == _SEMICOLON:  # logged if a comment follows it
         tokens.pop()
     cursor = Cursor(tokens)

@@ -31,8 +31,9 @@ class Session:
         Whether an IF NOT EXISTS created something; None if the log does not show it.
     is_single_byte : bool
         Whether the client's character set has one byte for each character.
-    renames_temporary : bool
-        Whether RENAME TABLE also renames temporary tables, as in MariaDB.
+    is_mysql : bool
+        Whether the server is MySQL, since 5.6: RENAME TABLE does not rename temporary tables, and MariaDB's
+        conditional comments are plain ones.
     """
 
     thread_id: int = 0
@@ -40,8 +41,8 @@ class Session:
     server_charset: Charset = UNKNOWN_CHARSET
     database_charset: Charset = UNKNOWN_CHARSET
     has_changed: bool | None = True
-    renames_temporary: bool = True
     is_single_byte: bool = False
+    is_mysql: bool = False
 
 
 class Store:

@@ -230,7 +230,7 @@ def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
             return [
                 (Kind.RENAMED, *qualified(old, schema), *qualified(new, schema))
                 for old, new in statement.pairs
-                if not (session.renames_temporary and is_temporary(old))
+                if session.is_mysql or not is_temporary(old)
             ]
         case AlterTable() if not is_temporary(statement.name):
             try:

@@ -117,6 +117,19 @@ def test_conditional_comments(comment: str, expected: str | None) -> None:
     assert names(f"CREATE TABLE t (a INT {comment})") == expected
 
 
+@pytest.mark.parametrize(("is_mysql", "expected"), [(True, "a c d"), (False, "a b c d")])
+@pytest.mark.parametrize("condition", ["M!", "M!100301"])
+def test_only_mariadb_executes_its_own_conditional_comments(
+    condition: str, is_mysql: bool, expected: str
+) -> None:
+    definitions = Definitions()
+    create = f"CREATE TABLE t (a INT, /*{condition} b INT, */ c INT /*!50701 , d INT */)"
+    definitions.observe("s", create, Session(is_mysql=is_mysql))
+    table = definitions.of("s", "t")
+    assert table is not None
+    assert " ".join(column.name for column in table.columns) == expected
+
+
 @pytest.mark.parametrize(
     ("attributes", "is_nullable", "is_visible"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Charset, Session
 from binlog_kaitai.ddl.queries import session_of
@@ -9,6 +11,7 @@ from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 
 SQL_MODE, CHARSET, CHARSET_DATABASE = b"\1", b"\4", b"\10"
+UPDATED_SCHEMA_NAMES, DEFAULT_COLLATION_FOR_UTF8MB4 = b"\14", b"\22"
 LATIN1, GREEK, UTF8MB4 = (number.to_bytes(2, "little") for number in (8, 25, 45))
 
 
@@ -33,6 +36,19 @@ def test_the_session_has_the_modes_and_character_sets() -> None:
         database_charset=Charset("greek"),
         has_changed=None,
     )
+
+
+@pytest.mark.parametrize(
+    ("status_vars", "is_mysql"),
+    [
+        (UPDATED_SCHEMA_NAMES + b"\1s\0", True),
+        (UPDATED_SCHEMA_NAMES + b"\xfe", True),  # too many to name
+        (DEFAULT_COLLATION_FOR_UTF8MB4 + b"\xff\0", True),
+        (CHARSET + UTF8MB4 + UTF8MB4 + LATIN1, False),
+    ],
+)
+def test_mysql_is_known_by_the_variables_that_only_it_logs(status_vars: bytes, is_mysql: bool) -> None:
+    assert session(status_vars).is_mysql == is_mysql
 
 
 def test_what_a_statement_does_not_state_is_unknown() -> None:

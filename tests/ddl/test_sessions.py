@@ -35,18 +35,18 @@ def test_a_generated_drop_names_tables_that_are_not_temporary() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rename", "renames_temporary", "expected"),
+    ("rename", "is_mysql", "expected"),
     [
-        ("ALTER TABLE a RENAME TO b", True, "x z"),
         ("ALTER TABLE a RENAME TO b", False, "x z"),
-        ("RENAME TABLE a TO b", True, "x z"),
-        ("RENAME TABLE a TO b", False, None),
+        ("ALTER TABLE a RENAME TO b", True, "x z"),
+        ("RENAME TABLE a TO b", False, "x z"),
+        ("RENAME TABLE a TO b", True, None),
     ],
 )
-def test_a_temporary_table_is_renamed(rename: str, renames_temporary: bool, expected: str | None) -> None:
+def test_a_temporary_table_is_renamed(rename: str, is_mysql: bool, expected: str | None) -> None:
     """RENAME TABLE renames temporary tables in MariaDB, others in MySQL."""
     found = define("CREATE TABLE a (x INT)", "CREATE TEMPORARY TABLE a (y INT)")
-    session = Session(renames_temporary=renames_temporary)
+    session = Session(is_mysql=is_mysql)
     for statement in (rename, "ALTER TABLE a ADD z INT", "ALTER TABLE b ADD w INT"):
         found.observe("t", statement, session)
     assert names(found) == expected
