@@ -51,7 +51,7 @@ class Result:
 def corpus(root: Path) -> list[Path]:
     """Every log of the corpus, including damaged and encrypted ones."""
     found = (root / "tests/corpus").glob("**/*.0*")
-    return sorted(path for path in found if path.suffix[1:].isdigit())
+    return sorted(path for path in found if path.suffix[1:].isdigit() and path.is_file())
 
 
 def run_all(
