@@ -152,6 +152,9 @@ class Inference:
             return IO
         if name == "_root":
             return Kind("record", self.grammar.top(owner.id))
+        return self._field_or_parent(owner, name)
+
+    def _field_or_parent(self, owner: Type, name: str) -> Kind:
         if name == "_parent":
             parent = self.parent(owner)
             return Kind("record", parent) if parent else ANY
@@ -174,7 +177,7 @@ class Inference:
         return self._of_record(inner, name)
 
     def _of_record(self, inner: Kind, name: str) -> Kind:
-        return self.field(inner.of, name) if isinstance(inner.of, Type) else ANY
+        return self._field_or_parent(inner.of, name) if isinstance(inner.of, Type) else ANY
 
 
 def _item(kind: Kind) -> Kind:
