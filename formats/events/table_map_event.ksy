@@ -170,14 +170,14 @@ instances:
   matches_with_years:
     value: |
       has_signedness and signedness.bits.length != 0 and signedness.bits.length == (num_sign_bits_with_years + 7) / 8 and
-      (signedness.bits.last & (0xff >> ((num_sign_bits_with_years - 1) % 8 + 1))) == 0 and columns.last.are_years_set
+      (signedness.bits[signedness.bits.length - 1] & (0xff >> ((num_sign_bits_with_years - 1) % 8 + 1))) == 0 and columns.last.are_years_set
     doc: |
       The field `signedness` may have bits for YEAR columns: it has as many bytes as that takes, no bit is set
       after those of the columns, and those of the YEAR columns are set, as servers always do.
   matches_without_years:
     value: |
       has_signedness and signedness.bits.length != 0 and signedness.bits.length == (num_numbers + 7) / 8 and
-      (signedness.bits.last & (0xff >> ((num_numbers - 1) % 8 + 1))) == 0
+      (signedness.bits[signedness.bits.length - 1] & (0xff >> ((num_numbers - 1) % 8 + 1))) == 0
     doc: |
       The field `signedness` may have no bits for YEAR columns: it has as many bytes as that takes, and no bit
       is set after those of the columns.

@@ -546,7 +546,7 @@ class TableMapEvent(KaitaiStruct):
         if hasattr(self, '_m_matches_with_years'):
             return self._m_matches_with_years
 
-        self._m_matches_with_years =  ((self.has_signedness) and (len(self.signedness.bits) != 0) and (len(self.signedness.bits) == (self.num_sign_bits_with_years + 7) // 8) and (KaitaiStream.byte_array_index(self.signedness.bits, -1) & 255 >> (self.num_sign_bits_with_years - 1) % 8 + 1 == 0) and (self.columns[-1].are_years_set))
+        self._m_matches_with_years =  ((self.has_signedness) and (len(self.signedness.bits) != 0) and (len(self.signedness.bits) == (self.num_sign_bits_with_years + 7) // 8) and (KaitaiStream.byte_array_index(self.signedness.bits, len(self.signedness.bits) - 1) & 255 >> (self.num_sign_bits_with_years - 1) % 8 + 1 == 0) and (self.columns[-1].are_years_set))
         return getattr(self, '_m_matches_with_years', None)
 
     @property
@@ -557,7 +557,7 @@ class TableMapEvent(KaitaiStruct):
         if hasattr(self, '_m_matches_without_years'):
             return self._m_matches_without_years
 
-        self._m_matches_without_years =  ((self.has_signedness) and (len(self.signedness.bits) != 0) and (len(self.signedness.bits) == (self.num_numbers + 7) // 8) and (KaitaiStream.byte_array_index(self.signedness.bits, -1) & 255 >> (self.num_numbers - 1) % 8 + 1 == 0))
+        self._m_matches_without_years =  ((self.has_signedness) and (len(self.signedness.bits) != 0) and (len(self.signedness.bits) == (self.num_numbers + 7) // 8) and (KaitaiStream.byte_array_index(self.signedness.bits, len(self.signedness.bits) - 1) & 255 >> (self.num_numbers - 1) % 8 + 1 == 0))
         return getattr(self, '_m_matches_without_years', None)
 
     @property
