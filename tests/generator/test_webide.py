@@ -31,7 +31,7 @@ def folded(grammar: Grammar) -> Grammar:
 @pytest.fixture(scope="module")
 def folded_module(folded: Grammar) -> types.ModuleType:
     """The Python module of the folded grammar."""
-    (files,) = compile_grammar(folded.specs, Target("python"))
+    (files,) = compile_grammar(folded.specs, Target("python", debug=True))
     module = types.ModuleType("folded")
     module.__package__ = "binlog_grammar"  # which has the base of its classes
     exec(classes.render(folded, files)[f"{ENTRY}.py"], module.__dict__)
@@ -63,7 +63,7 @@ def test_every_type_has_a_name_of_its_own(grammar: Grammar) -> None:
 @pytest.mark.thorough
 def test_the_names_do_not_change_what_is_parsed(grammar: Grammar) -> None:
     folded = Grammar({ENTRY: fold(with_unique_names(grammar), ENTRY)})
-    (files,) = compile_grammar(folded.specs, Target("python"))
+    (files,) = compile_grammar(folded.specs, Target("python", debug=True))
     module = types.ModuleType("folded")
     module.__package__ = "binlog_grammar"  # which has the base of its classes
     exec(classes.render(folded, files)[f"{ENTRY}.py"], module.__dict__)
@@ -120,7 +120,7 @@ def test_it_is_written_as_one_file_that_says_all(small_root: Path) -> None:
     assert "imports" not in node["meta"]
     assert list(node["types"]) == ["unused", "name"]
     assert node["types"]["name"]["doc"] == "Text of a given length."
-    (files,) = compile_grammar({"mysql_binlog": node}, Target("python"))
+    (files,) = compile_grammar({"mysql_binlog": node}, Target("python", debug=True))
     assert list(files) == ["mysql_binlog.py"]
 
 
