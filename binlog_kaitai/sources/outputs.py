@@ -17,7 +17,7 @@ def refuse_inputs(target: str | os.PathLike[str], inputs: Iterable[str | os.Path
     target
         The path to write to, which need not exist.
     inputs
-        The paths to read; None for streams, and URLs, are no local files.
+        The paths to read; None (a stream) and URLs are not local files.
 
     Raises
     ------

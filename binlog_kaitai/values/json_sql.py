@@ -47,10 +47,11 @@ BYTE_STRINGS = (ColumnType.varchar, ColumnType.blob, ColumnType.var_string, Colu
 EXACT_DIGITS, EXACT_POWER = 15, 22
 
 #: Texts of documents that may have other doubles: 16 digits with a point among them, or an exponent.
-LONG_DOUBLE = "|".join(
-    ["[0-9][eE]", *(rf"[0-9]{{{count}}}\.[0-9]{{{EXACT_DIGITS + 1 - count}}}" for count in range(1, 16))]
+_LONG_DOUBLE = re.compile(
+    "|".join(
+        ["[0-9][eE]", *(rf"[0-9]{{{count}}}\.[0-9]{{{EXACT_DIGITS + 1 - count}}}" for count in range(1, 16))]
+    )
 )
-_LONG_DOUBLE = re.compile(LONG_DOUBLE)
 
 #: Documents store the capacity for digits, in groups of nine: up to 72 for a number of 65 digits.
 MOST_DIGITS = 65
