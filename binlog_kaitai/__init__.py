@@ -36,26 +36,26 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.sources import servers
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.transactions.batches import read_transactions
-    from binlog_kaitai.columns.verify.logs import verify
-    from binlog_kaitai.columns.verify.report import Report
-    from binlog_kaitai.columns.views.changes import read_changes
-    from binlog_kaitai.columns.views.ddl import read_ddl
-    from binlog_kaitai.columns.views.events import read_events
-    from binlog_kaitai.columns.views.logged_rows import LoggedRow, read_rows
+    from binlog_kaitai.check.verify_logs import verify
+    from binlog_kaitai.check.verify_report import Report
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.following.events import EventFollower, RowFollower, follow, follow_rows
     from binlog_kaitai.following.feed import Feed, Start
-    from binlog_kaitai.reader.ends import End, EndKind
-    from binlog_kaitai.reader.log import Event, LogReader, open
-    from binlog_kaitai.reader.rows import Change, Row
+    from binlog_kaitai.log.event_log import Event, LogReader, open
+    from binlog_kaitai.log.event_rows import Change, Row
+    from binlog_kaitai.log.log_end import End, EndKind
     from binlog_kaitai.render.sql.sql_script import sql_script
     from binlog_kaitai.sources.keys import Keys
     from binlog_kaitai.sources.source import Source
     from binlog_kaitai.statistics.counting import stats
     from binlog_kaitai.statistics.model import Stats
     from binlog_kaitai.values.schema import Column, Schema
+    from binlog_kaitai.views.changes_view import read_changes
+    from binlog_kaitai.views.ddl_view import read_ddl
+    from binlog_kaitai.views.events_view import read_events
+    from binlog_kaitai.views.logged_rows import LoggedRow, read_rows
+    from binlog_kaitai.views.transaction_batches import read_transactions
 
 __version__ = "0.1.0"
 
@@ -109,19 +109,19 @@ __all__ = [
 #: The modules of the other names; each is imported when one of its names is first used.
 _MODULES = {
     "core.gtids": ("GtidSet",),
-    "reader.log": ("Event", "LogReader", "open"),
+    "log.event_log": ("Event", "LogReader", "open"),
     "core.filters": ("Filters",),
-    "reader.ends": ("End", "EndKind"),
+    "log.log_end": ("End", "EndKind"),
     "sources.keys": ("Keys",),
-    "reader.rows": ("Change", "Row"),
+    "log.event_rows": ("Change", "Row"),
     "values.schema": ("Column", "Schema"),
-    "columns.views.events": ("read_events",),
-    "columns.verify.logs": ("verify",),
-    "columns.verify.report": ("Report",),
-    "columns.views.changes": ("read_changes",),
-    "columns.views.ddl": ("read_ddl",),
-    "columns.views.logged_rows": ("LoggedRow", "read_rows"),
-    "columns.transactions.batches": ("read_transactions",),
+    "views.events_view": ("read_events",),
+    "check.verify_logs": ("verify",),
+    "check.verify_report": ("Report",),
+    "views.changes_view": ("read_changes",),
+    "views.ddl_view": ("read_ddl",),
+    "views.logged_rows": ("LoggedRow", "read_rows"),
+    "views.transaction_batches": ("read_transactions",),
     "following.events": ("EventFollower", "RowFollower", "follow", "follow_rows"),
     "render.sql.sql_script": ("sql_script",),
     "statistics.counting": ("stats",),

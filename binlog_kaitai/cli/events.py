@@ -43,9 +43,9 @@ def command(
       binlog-kaitai events --follow --from-now /var/lib/mysql/binlog.index
       binlog-kaitai events --start-datetime '2026-11-20 03:00:00' -t shop.orders binlog.*
     """
-    from binlog_kaitai.columns.views.event_lines import write_json
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.listing import writer
+    from binlog_kaitai.views.event_lines import write_json
 
     check_follow(follow, from_now)
     stdout = text_output()

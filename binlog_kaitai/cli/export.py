@@ -46,12 +46,12 @@ def command(
       binlog-kaitai export --to lake /var/lib/mysql/binlog.index
       binlog-kaitai export --to lake --view changes -t shop.orders binlog.*
     """
-    from binlog_kaitai.columns.parquet.folder import write_changes, write_view
-    from binlog_kaitai.columns.rows.pages import RowsPages
-    from binlog_kaitai.columns.threads import default_threads
-    from binlog_kaitai.columns.transactions.batches import read_transactions
-    from binlog_kaitai.columns.views.events import read_events
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.log.threads import default_threads
+    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.views.events_view import read_events
+    from binlog_kaitai.views.parquet_folder import write_changes, write_view
+    from binlog_kaitai.views.transaction_batches import read_transactions
 
     with writing_to(str(target)):
         target.mkdir(parents=True, exist_ok=True)

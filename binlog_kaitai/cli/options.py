@@ -20,7 +20,7 @@ from binlog_kaitai.sources import outputs
 from binlog_kaitai.sources.remote import is_url
 
 if TYPE_CHECKING:
-    from binlog_kaitai.reader.ends import End
+    from binlog_kaitai.log.log_end import End
     from binlog_kaitai.sources.source import Source
 
 #: The file descriptor; `sys.stdout` may have been replaced.
@@ -323,7 +323,7 @@ _FILTERS: list[Callable[[Any], Any]] = [
 
 def say_ends(ends: list[End]) -> None:
     """Report on stderr the files that are still being written or were not closed."""
-    from binlog_kaitai.reader.ends import EndKind
+    from binlog_kaitai.log.log_end import EndKind
 
     for end in ends:
         if end.kind is EndKind.IN_USE:
@@ -332,7 +332,7 @@ def say_ends(ends: list[End]) -> None:
 
 def end_text(end: End) -> str:
     """How a file ended, in words."""
-    from binlog_kaitai.reader.ends import EndKind
+    from binlog_kaitai.log.log_end import EndKind
 
     after = f"; the {end.bytes_after} bytes after it are an incomplete event" if end.bytes_after else ""
     match end.kind:

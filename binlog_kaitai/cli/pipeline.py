@@ -197,12 +197,12 @@ def command(
     except ImportError as error:
         raise UsageError(_NEEDED) from error
     from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of
-    from binlog_kaitai.columns.views.masks import Masks
     from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import Rules
     from binlog_kaitai.sources.remote import is_url
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream_options import Following, parse_starting, spooled
+    from binlog_kaitai.views.row_masks import Masks
 
     given = click.get_current_context().get_parameter_source("interval")
     if not continuous and given is ParameterSource.COMMANDLINE:

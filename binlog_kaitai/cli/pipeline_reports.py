@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from binlog_kaitai.cli.messages import say, warn
-from binlog_kaitai.columns.views.change_schemas import META_FIELDS
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.lake.commits import PRIVATE, Lake
@@ -17,6 +16,7 @@ from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import DIALECTS
 from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.progress import Progress, ProgressFiles, offset_of, size_text
+from binlog_kaitai.views.change_schemas import META_FIELDS
 
 if TYPE_CHECKING:
     from binlog_kaitai.spark.pipeline import Job

@@ -37,8 +37,8 @@ def command(
       binlog-kaitai repair binlog.000066 --to repaired.000066
       binlog-kaitai repair binlog.000066 --to repaired.000066 --format json | jq .dropped
     """
+    from binlog_kaitai.check import repair
     from binlog_kaitai.render.rewritten import repair_lines, repair_object
-    from binlog_kaitai.rewrite import repair
     from binlog_kaitai.sources.source import resolve
 
     sources = resolve(source)

@@ -71,10 +71,10 @@ def command(
       binlog-kaitai rows -t shop.orders --where "id = 42" --show gtid,thread,statement binlog.*
       binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
     """
-    from binlog_kaitai.columns.rows.pages import RowsPages
-    from binlog_kaitai.columns.views.row_objects import page_lines, write_rows
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.row_listing import form_of
+    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.views.row_objects import page_lines, write_rows
 
     choice = None
     if operation or column or where is not None:

@@ -50,9 +50,9 @@ def command(
       binlog-kaitai transactions --sort duration --limit 10 -t shop.orders binlog.000024
       binlog-kaitai transactions --format json binlog.000024 | jq 'select(.thread_id == 42) | .gtid'
     """
-    from binlog_kaitai.columns.transactions.lines import write_transactions
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.transaction_listing import writer
+    from binlog_kaitai.views.transaction_lines import write_transactions
 
     stdout = text_output()
     write = writer(output, stdout)

@@ -35,8 +35,8 @@ def command(sources: tuple[str, ...], output: str, jobs: int | None, thorough: b
       binlog-kaitai verify /var/lib/mysql/binlog.index
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
-    from binlog_kaitai.columns.verify.logs import Coverage
-    from binlog_kaitai.columns.verify.scan import scan
+    from binlog_kaitai.check.damage_scan import scan
+    from binlog_kaitai.check.verify_logs import Coverage
     from binlog_kaitai.ddl.series import SeriesDefinitions
     from binlog_kaitai.render.verify_report import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve

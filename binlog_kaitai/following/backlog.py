@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of
+from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources.source import MAGIC
 
 

@@ -31,7 +31,7 @@ class Checkpoint:
         order.
     era : int
         How often reading continued in the logs of another server, or with older numbers; see
-        `binlog_kaitai.columns.rows.sequences`.
+        `binlog_kaitai.rows.sequences`.
     definitions : str
         Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.saved`.
     """

@@ -17,9 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows import tables, xa
-from binlog_kaitai.columns.rows.closings import closings_in
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.changed import changed_tables
@@ -40,6 +37,10 @@ from binlog_kaitai.ddl.statements import (
     read_statement,
 )
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.rows import tables
+from binlog_kaitai.rows import xa_transactions as xa
+from binlog_kaitai.rows.closings import closings_in
 
 #: Clauses of ALTER TABLE that remove or add rows.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})

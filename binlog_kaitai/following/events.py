@@ -17,12 +17,12 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.feed import Feed, Start, feed_of, first
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
-from binlog_kaitai.reader.log import Event, LogReader
+from binlog_kaitai.log.event_log import Event, LogReader
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, with_later_logs
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.views.logged_rows import LoggedRow
+    from binlog_kaitai.views.logged_rows import LoggedRow
 
 #: Roughly how many bytes of existing logs are read at a time.
 _STEP = 16 << 20
@@ -149,10 +149,10 @@ class RowFollower(LogFollower["LoggedRow"]):
 
     def _of_span(self, span: Span) -> Iterator[LoggedRow]:
         # Following events does not need these modules.
-        from binlog_kaitai.columns.rows.origins import ORIGINS
-        from binlog_kaitai.columns.rows.pages import RowsPages
-        from binlog_kaitai.columns.views.logged_rows import rows_of_pages
         from binlog_kaitai.following.spans import source_of, with_gtids
+        from binlog_kaitai.rows.row_origins import ORIGINS
+        from binlog_kaitai.rows.row_pages import RowsPages
+        from binlog_kaitai.views.logged_rows import rows_of_pages
 
         pages = RowsPages(
             source_of(replace(span, name=self._feed.name_of(span.path)), self._keys),

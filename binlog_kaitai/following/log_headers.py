@@ -6,9 +6,6 @@ import io
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.splits import split_points
-from binlog_kaitai.columns.transactions.gtid_sets import previous_gtids
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start, read_up_to
@@ -17,6 +14,9 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.log_header import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.log import split_points
+from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.log.gtid_intervals import previous_gtids
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Boundaries, Phase, Role, roles_of
 
 
 class QuiescentPoints:

@@ -6,11 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.rows.tables import statement_body, statements_in
-from binlog_kaitai.columns.splits.split import LogFile, Split, opened
-from binlog_kaitai.columns.splits.split_points import SplitPoint
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start
 from binlog_kaitai.core.grammar import EventType
@@ -20,8 +15,13 @@ from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import reading
 from binlog_kaitai.following.log_headers import BLOCK_SIZE_OF_HEADERS
 from binlog_kaitai.following.walk import Span
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.split_points import SplitPoint
+from binlog_kaitai.rows.tables import statement_body, statements_in
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Part, Source, state_of
+from binlog_kaitai.views.splits import LogFile, Split, opened
 
 
 def source_of(span: Span, keys: Keys | None = None) -> Source:
@@ -49,7 +49,7 @@ def source_of(span: Span, keys: Keys | None = None) -> Source:
 
 
 def split_of(span: Span) -> Split:
-    """A span as a split for `binlog_kaitai.columns.splits.skip_damage`, which skips damage.
+    """A span as a split for `binlog_kaitai.views.skip_damage`, which skips damage.
 
     Raises
     ------

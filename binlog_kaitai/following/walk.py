@@ -8,11 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.splits.split_points import Log, SplitPoint, SplitPointFinder
-from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
@@ -21,6 +16,11 @@ from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
 from binlog_kaitai.following.log_headers import open_log, read_from, size_of
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.split_points import Log, SplitPoint, SplitPointFinder
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
 

@@ -33,20 +33,20 @@ _TABLE = {
         "gtid_tagged_event_field_list": "u1[] i8[] i8[] i8[,]* b1[]*",
         "query_status_vars": "u1[] i8[] i8[] i8[,] b1[]*",
     },
-    "binlog_kaitai.columns.blocks.bodies": {
+    "binlog_kaitai.log.block_bodies": {
         "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",
     },
-    "binlog_kaitai.columns.blocks.frame_kernels": {
+    "binlog_kaitai.log.frame_kernels": {
         "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
         "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
     },
-    "binlog_kaitai.columns.blocks.crc32": {
+    "binlog_kaitai.log.crc32": {
         "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
     },
-    "binlog_kaitai.columns.fixed_fields": {
+    "binlog_kaitai.log.fixed_fields": {
         "read_fixed": "u1[] i8[] i8[,] u8[,]* b1[]*",
     },
-    "binlog_kaitai.columns.json_strings": {
+    "binlog_kaitai.log.json_strings": {
         "escape_bytes": "u1[] i8[] u1[]* i8[]*",
         "json_sizes": "u1[] i8[] i8[] i8[]*",
         "put_json": "u1[] i8[] i8[] i8[] u1[]*",
@@ -62,96 +62,96 @@ _TABLE = {
         "same_ranges": "u1[] i8[] i8[] i8[] b1[]*",
         "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
     },
-    "binlog_kaitai.columns.rows.closings": {
+    "binlog_kaitai.rows.closings": {
         "count_closings": "u1[] i8[] i8[] u1[] u1[] u1[] i8 u1[] i8[] b1[]* i8[]*",
     },
-    "binlog_kaitai.columns.rows.counting": {
+    "binlog_kaitai.rows.row_counting": {
         "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",
     },
-    "binlog_kaitai.columns.rows.definitions_of": {
+    "binlog_kaitai.rows.log_definitions": {
         "find_defining": (
             "u1[] i8 i8 i8 i8 i8 b1[] i8 u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]*"
         ),
     },
-    "binlog_kaitai.columns.rows.float_texts": {
+    "binlog_kaitai.rows.float_texts": {
         "put_floats": "f8[] b1[] f8 f8 b1 b1 u1[]* i8[]* b1[]*",
     },
-    "binlog_kaitai.columns.rows.json_kernels": {
+    "binlog_kaitai.rows.json_kernels": {
         "put_document": "u1[] i8 i8 u1[]* i8 i8[]* u1[]* i8",
         "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* u1[]* i8[]* b1[]*",
     },
-    "binlog_kaitai.columns.rows.read_kernels": {
+    "binlog_kaitai.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",
         "read_columns": "u1[] i8[] i8 i8[,] i8[] u1[]* u2[]* u4[]* u8[]* i4[]* i8[]* i8[,]*",
     },
-    "binlog_kaitai.columns.rows.sequences": {
+    "binlog_kaitai.rows.sequences": {
         "put_sequences": "i8[] i8 i8[] i8[] i8[] b1[] u1[]* i4[]*",
     },
-    "binlog_kaitai.columns.rows.string_kernels": {
+    "binlog_kaitai.rows.string_kernels": {
         "copy_members": "u1[] i8[] i4[] i4[] u1[]*",
         "measure": "u1[] i8[] i8 i8 i8 i8[]*",
         "measure_recoded": "u1[] i4[] i8[] i8[]*",
         "pad_values": "u1[] i8[] i8 i8[] u1[]*",
         "recode": "u1[] i8[] u1[,] u1[]*",
     },
-    "binlog_kaitai.columns.rows.tables": {
+    "binlog_kaitai.rows.tables": {
         "match_near": "i8[] i8[] i8[] i8[] i8[]*",
     },
-    "binlog_kaitai.columns.rows.walk": {
+    "binlog_kaitai.rows.image_walk": {
         "find_runs": "i8[] i8[]*",
         "locate": (
             "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]* i8[,]* i8[]* i8[]* u1[]* i8[]*"
         ),
         "spread": "i8[] i8[] i8[]*",
     },
-    "binlog_kaitai.columns.text.base64": {
+    "binlog_kaitai.rows.text.base64_kernel": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",
     },
-    "binlog_kaitai.columns.text.cells": {
+    "binlog_kaitai.rows.text.cell_texts": {
         "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
     },
-    "binlog_kaitai.columns.text.hexdump": {
+    "binlog_kaitai.log.hexdump": {
         "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
     },
-    "binlog_kaitai.columns.text.jobs": {
+    "binlog_kaitai.rows.text.text_jobs": {
         "put_jobs": (
             "u1[] u1[] i8[,] u2[] i8[] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* "
             "i8[]* u1[]* i8"
         ),
     },
-    "binlog_kaitai.columns.text.kernels": {
+    "binlog_kaitai.rows.text.moment_texts": {
         "join_texts": "u1[] i4[,] i8[] i8[] u1[]* i4[]*",
         "put_bytes": "u1[] i8[] i8[] b1[] i8[] u1[,] i8[,] u1[]* i8[]*",
         "put_moments": "i8[] b1[] i8 i8 i8 u1[]* i8[]*",
         "put_numbers": "i8[] b1[] u1[]* i8[]*",
     },
-    "binlog_kaitai.columns.text.printed_values": {
+    "binlog_kaitai.rows.text.printed_values": {
         "put_escaped": "u1[] i8 i8 u1[] u1[]* i8",
         "put_integer": "u1[] i8 i8 u1[]* i8",
         "put_floating": "u1[] i8 b1 i8[]* u1[]* i8",
         "spread_escaped": "u1[] u1[]* i8 i8 i8",
     },
-    "binlog_kaitai.columns.text.printable": {
+    "binlog_kaitai.rows.text.printable": {
         "put_printable": "u1[]* i8 i8 b1",
     },
-    "binlog_kaitai.columns.text.row_lines": {
+    "binlog_kaitai.rows.text.row_line_kernel": {
         "put_row_lines": (
             "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8 i8[]* "
             "i8[]* i8[,]* u1[]* i8[]*"
         ),
     },
-    "binlog_kaitai.columns.text.shortest": {
+    "binlog_kaitai.rows.text.shortest": {
         "put_shortest": "i8 i8 i8 u1[]* i8",
         "put_single": "f8 u1[]* i8",
     },
-    "binlog_kaitai.columns.text.steps": {
+    "binlog_kaitai.rows.text.text_steps": {
         "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
     },
-    "binlog_kaitai.columns.text.sql_kernels": {
+    "binlog_kaitai.rows.text.sql_kernels": {
         "put_literals": "u1[] i8[] i8[] u1[] u1[]* i8[]*",
         "put_pieces": "u1[] i8[] i8[] u1[]* i8[]*",
     },
-    "binlog_kaitai.columns.text.text_kernels": {
+    "binlog_kaitai.log.text_kernels": {
         "assemble": "u1[] u1[] i8[] i8[] i8[] i8[] i8[,] i8[] i8[] u1[]* i8[]*",
         "copy": "u1[] i8 i8 u1[]* i8",
         "find_clean": "u1[] i8[] i8[] b1[] b1[]*",
@@ -159,10 +159,10 @@ _TABLE = {
         "join_ranges": "u1[] i8[] i8[] i8[]* u1[]*",
         "put_number": "i8 u1[]* i8",
     },
-    "binlog_kaitai.columns.transactions.boundary_kernels": {
+    "binlog_kaitai.log.boundary_kernels": {
         "follow_events": "i1[] b1[] b1[]* i1[]*",
     },
-    "binlog_kaitai.columns.transactions.marker_kernels": {
+    "binlog_kaitai.log.marker_kernels": {
         "number_markers": "u1[] b1[] i8[]* i8[]*",
         "write_numbered": "u1[] i8[] i8[] i8[] i8[] i8 u1[]* i8[]*",
     },

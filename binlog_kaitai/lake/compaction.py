@@ -26,7 +26,6 @@ from typing import Any
 from uuid import uuid4
 
 from binlog_kaitai.arrow import pa, pq
-from binlog_kaitai.columns.parquet.folder import PartWriter
 from binlog_kaitai.errors import SourceError, UsageError, writing_to
 from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.commits import PRIVATE, Lake
@@ -41,6 +40,7 @@ from binlog_kaitai.lake.origins import (
     origins_of,
 )
 from binlog_kaitai.sources.disk import exchange, sync
+from binlog_kaitai.views.parquet_folder import PartWriter
 
 #: Target size of files in bytes, and minimum number of files to join.
 TARGET_SIZE, MIN_FILES = 256 << 20, 5

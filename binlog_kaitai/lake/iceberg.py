@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.arrow import pa, pq
-from binlog_kaitai.columns.parquet.folder import PartWriter
-from binlog_kaitai.columns.views.change_schemas import untaken_name
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.lake.origins import batch_of
 from binlog_kaitai.lake.types import with_names
+from binlog_kaitai.views.change_schemas import untaken_name
+from binlog_kaitai.views.parquet_folder import PartWriter
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog

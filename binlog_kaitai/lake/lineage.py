@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.following.effects import Kind
 from binlog_kaitai.lake.types import name_in_lake
+from binlog_kaitai.views.parquet_folder import folder_name
 
 
 class Place(NamedTuple):

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.parquet.folder import folder_name
-from binlog_kaitai.columns.row_counts import row_counts
-from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.views.change_schemas import common_type, table_schema, untaken_name
-from binlog_kaitai.columns.views.masks import Method
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import Dialect
+from binlog_kaitai.rows.row_counts import row_counts
+from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.views.change_schemas import common_type, table_schema, untaken_name
+from binlog_kaitai.views.parquet_folder import folder_name
+from binlog_kaitai.views.row_masks import Method
 
 
 @dataclass

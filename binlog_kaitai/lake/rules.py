@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.parquet.folder import folder_name
-from binlog_kaitai.columns.views.masks import NO_MASKS, Masks
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, Kind
 from binlog_kaitai.sources.disk import replace_file
+from binlog_kaitai.views.parquet_folder import folder_name
+from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 #: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
 #: listed here, such as one of a future server, counts as one that has.

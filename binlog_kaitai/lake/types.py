@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.rows.arrow_types import cast
-from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, own_name, untaken_name
 from binlog_kaitai.lake import DATE
+from binlog_kaitai.rows.arrow_types import cast
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_name, untaken_name
 
 #: Neither Spark nor Iceberg has a type for more digits.
 _MAX_DIGITS = 38

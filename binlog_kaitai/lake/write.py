@@ -11,30 +11,30 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.parquet.folder import PartWriter, folder_name, write_view
-from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.rows.images import Program
-from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.splits.skip_damage import read_around
-from binlog_kaitai.columns.splits.split import Split, opened, read_part, source_of
-from binlog_kaitai.columns.transactions.batches import read_transactions
-from binlog_kaitai.columns.views.change_batches import page_batches, table_batches_of
-from binlog_kaitai.columns.views.change_schemas import (
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.lake import DATE, TIMES, VIEWS
+from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.rows.row_images import Program
+from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.views.change_batches import page_batches, table_batches_of
+from binlog_kaitai.views.change_schemas import (
     ABSENT_FIELD,
     TIME,
     own_columns,
     table_schema,
     untaken_name,
 )
-from binlog_kaitai.columns.views.events import read_events
-from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.lake import DATE, TIMES, VIEWS
-from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.views.events_view import read_events
+from binlog_kaitai.views.parquet_folder import PartWriter, folder_name, write_view
+from binlog_kaitai.views.skip_damage import read_around
+from binlog_kaitai.views.splits import Split, opened, read_part, source_of
+from binlog_kaitai.views.transaction_batches import read_transactions
 
 #: Hive's partition name for NULL, which all readers of its layout understand.
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"

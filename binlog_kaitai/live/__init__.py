@@ -29,15 +29,6 @@ lag          what a server has and an archive lacks
 metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs
 spool        an archive that queries share, and whose logs go once they have been read
-snapshot     the contents of tables at one position of the logs
-table_ranges  tables in parts, as queries of a snapshot
-chunks       parts of a snapshot that are complete on disk, with their records
-chunk_files  writes these parts, and decides which ones an interrupted snapshot keeps
-resume       continues an interrupted snapshot
-touched      tables and keys that the logs have changed since a position
-snapshot_files  the files of a snapshot, and the record that makes it complete
-snapshot_rules  what a snapshot leaves out, masks and renames
-snapshot_values  values that queries return, as those of the log
 questions    questions to a server, asked again while connections are lost
 direct       a spool in a temporary directory, for one reader
 ===========  ==================================================================

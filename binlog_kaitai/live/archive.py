@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
@@ -43,6 +42,7 @@ from binlog_kaitai.live.state import (
     remove_logs,
     take_lock,
 )
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.source import MAGIC, series_of
 

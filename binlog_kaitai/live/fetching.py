@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, ServerError
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
@@ -27,6 +26,7 @@ from binlog_kaitai.live.source import LogStream
 from binlog_kaitai.live.starts import EARLIEST, first_log_of
 from binlog_kaitai.live.state import lock
 from binlog_kaitai.live.tear import check_continues, log_after, torn
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources.source import MAGIC
 
 #: Bytes written, and seconds, after which they are synced to disk.

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.checksums import check, error_at
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.grammar import POSITION_MASK, Header
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import FramingError, reading
@@ -13,6 +9,10 @@ from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.session import Session
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.checksum_runs import check, error_at
+from binlog_kaitai.log.gtid_runs import add_gtids
 
 
 def check_received(block: Block, *, has_exact_positions: bool) -> Header | None:

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.gap import gtids_of
 from binlog_kaitai.live.session import Session
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources.source import natural_key
 
 #: Seconds between two questions, and after one that was not answered.

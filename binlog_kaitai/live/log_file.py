@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.checksums import check
-from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import EventType, header_offset, masks
 from binlog_kaitai.errors import reading
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.live.state import context_of
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.checksum_runs import check
 from binlog_kaitai.sources.source import MAGIC
 
 _FLAGS_AT = len(MAGIC) + header_offset("flags")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.text.text_kernels import copy
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.kernels.arrays import Bools, Bytes
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.log.text_kernels import copy
 
 #: Why `unpack` stopped: the next packet is incomplete; it is not a plain event; the output is full; a packet
 #: is missing.

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ServerError, SourceError, UsageError, reading, writing_to
 from binlog_kaitai.live.session import Replica, Server
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.eras import STATE, VERSION

@@ -14,9 +14,6 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
-from binlog_kaitai.columns.transactions.gtid_sets import previous_gtids
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.log_header import PREVIOUS_TYPES
@@ -25,6 +22,9 @@ from binlog_kaitai.errors import ConnectionLostError, ServerError
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.causes import TORN, with_cause
 from binlog_kaitai.live.session import Session
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.gtid_intervals import previous_gtids
+from binlog_kaitai.log.gtid_runs import add_gtids
 
 _TORN = "the server's log is torn: it ends within an event"
 

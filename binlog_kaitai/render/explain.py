@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.core.info import plain
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.leaves import Dissection, Leaf, dissect, dissect_header
 from binlog_kaitai.render.terminal import printable

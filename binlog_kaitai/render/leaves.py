@@ -22,7 +22,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.tree import extents, instance_bounds
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 
 #: Types that are one number in parts: the meaning of the number is more useful than that of its parts.
 _NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.render.verify_report import counted, report_object
 
 if TYPE_CHECKING:
-    from binlog_kaitai.rewrite import Dropped, Repair, Slice
-    from binlog_kaitai.rewrite.format_search import Rebuilt
+    from binlog_kaitai.check import Dropped, Repair, Slice
+    from binlog_kaitai.check.format_search import Rebuilt
 
 #: Maximum length of a list in text output.
 _MAX_SHOWN = 100

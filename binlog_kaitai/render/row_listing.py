@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.lines import Column, Pool, Program
-from binlog_kaitai.columns.rows.images import Program as Images
-from binlog_kaitai.columns.rows.origins import ORIGINS
-from binlog_kaitai.columns.text.number_texts import clock_texts, number_texts
-from binlog_kaitai.columns.text.printable import MAX_LENGTH
-from binlog_kaitai.columns.text.row_lines import ADDED, CHANGED, SHOWN
-from binlog_kaitai.columns.text.text_kernels import TEXT
-from binlog_kaitai.columns.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
-from binlog_kaitai.columns.views.row_plans import PEOPLE, QUOTED_JSON, Line, Plan
 from binlog_kaitai.core.adapter import utc
+from binlog_kaitai.log.line_arrays import Column, Pool, Program
+from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.csv_text import csv_line
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.terminal import printable
+from binlog_kaitai.rows.row_images import Program as Images
+from binlog_kaitai.rows.row_origins import ORIGINS
+from binlog_kaitai.rows.text.number_texts import clock_texts, number_texts
+from binlog_kaitai.rows.text.printable import MAX_LENGTH
+from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, SHOWN
+from binlog_kaitai.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
+from binlog_kaitai.views.row_plans import PEOPLE, QUOTED_JSON, Line, Plan
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, EncryptedError, NotABinlogError
-from binlog_kaitai.reader.ends import EndKind
+from binlog_kaitai.log.log_end import EndKind
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.verify.report import Report
+    from binlog_kaitai.check.verify_report import Report
 
 _ENDS = {
     EndKind.CLEAN: "closed",

@@ -36,7 +36,7 @@ session         a Spark session for the command line
 interpreter     the Python of Spark's workers
 ==============  ==================================================================
 
-Everything below the partition is :mod:`binlog_kaitai.columns`. Spark's Python workers import this
+Everything below the partition is :mod:`binlog_kaitai.views`. Spark's Python workers import this
 package, so it must be installed for their interpreter (docs/spark.md).
 """
 

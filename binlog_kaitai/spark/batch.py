@@ -14,7 +14,6 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.splits.split import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.interpreter import spare_modules
@@ -22,6 +21,7 @@ from binlog_kaitai.spark.reader_options import Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
 from binlog_kaitai.spark.split_rows import arrow_rows_of, rows_of
+from binlog_kaitai.views.splits import LogFile, Split, divide, list_files
 
 
 class SplitPartition(InputPartition):

@@ -7,8 +7,8 @@ import binascii
 import json
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.views.row_conditions import Where
 
 
 def as_text(where: Where) -> str:

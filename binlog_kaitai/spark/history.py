@@ -15,9 +15,6 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from binlog_kaitai.columns.parquet.folder import folder_name
-from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
-from binlog_kaitai.columns.splits.split import list_files, source_of
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
@@ -25,11 +22,14 @@ from binlog_kaitai.following.effects import Statements, take_statement
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
+from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.lake_rows import is_of_segment
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
+from binlog_kaitai.views.parquet_folder import folder_name
+from binlog_kaitai.views.splits import list_files, source_of
 
 #: The number of a log, as in `log_number`.
 _NUMBER = rf"(\d+)(?:\.ibb)?(?:{'|'.join(map(re.escape, SUFFIXES))})?(?:\?.*)?$"

@@ -13,8 +13,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD
 
 #: The names of the columns that are missing from an image.
 ABSENT = ABSENT_FIELD.name

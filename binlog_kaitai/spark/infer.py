@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.rows.definitions_of import tables_of
-from binlog_kaitai.columns.rows.pages import new_definitions
-from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.columns.splits.split import LogFile, list_files, opened, source_of
-from binlog_kaitai.columns.splits.split_points import Log, SplitPoint
-from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, merged_schema
-from binlog_kaitai.columns.views.masks import masked_schema
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.split_points import Log, SplitPoint
+from binlog_kaitai.rows.log_definitions import tables_of
+from binlog_kaitai.rows.row_pages import new_definitions
+from binlog_kaitai.rows.tables import Table, Tables
 from binlog_kaitai.sources.source import series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.values.schema import NameSource
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, merged_schema
+from binlog_kaitai.views.row_masks import masked_schema
+from binlog_kaitai.views.splits import LogFile, list_files, opened, source_of
 
 #: Logs of at most this total size, in bytes, are read in full.
 SMALL = 1 << 20

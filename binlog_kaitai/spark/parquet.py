@@ -144,8 +144,8 @@ class _ParquetDataSource(DataSource):
 
 class _ParquetReader(DataSourceReader):
     def __init__(self, job: Mapping[str, Any]) -> None:
-        from binlog_kaitai.columns.views.where import chosen_columns
         from binlog_kaitai.spark.infer import table_columns
+        from binlog_kaitai.views.row_conditions import chosen_columns
 
         self._options = options = ReadOptions.parse(job["options"])
         self._staging, self._by = job["staging"], tuple(job["by"])

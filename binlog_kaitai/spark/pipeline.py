@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from binlog_kaitai.lake.write import Written
-    from binlog_kaitai.live.snapshot_files import Snapshot
+    from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
 _FORMAT = "binlog_lake"
 
@@ -275,8 +275,8 @@ class Pipeline:
         """
         from binlog_kaitai.core.table_set import TableSet
         from binlog_kaitai.lake.types import DIALECTS
-        from binlog_kaitai.live.snapshot import take_snapshot
-        from binlog_kaitai.live.snapshot_files import Snapshot
+        from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+        from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
         job, folder = self.job, self.lake.snapshot
         found = Snapshot.load(folder)
@@ -288,7 +288,7 @@ class Pipeline:
             raise UsageError(f"{job.folder} was begun without a snapshot; use another directory")
         tables, dialect = TableSet.of(job.tables), DIALECTS[job.format]
         if job.dump is not None:
-            from binlog_kaitai.dumps import snapshot_of_dump
+            from binlog_kaitai.snapshot import snapshot_of_dump
             from binlog_kaitai.spark.spooling import log_header
 
             return snapshot_of_dump(

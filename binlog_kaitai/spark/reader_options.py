@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from binlog_kaitai.columns.splits.split import SPLIT_SIZE
-from binlog_kaitai.columns.views.masks import NO_MASKS, Masks, Method
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, moment_of, parse_size, whole_number
 from binlog_kaitai.core.table_set import is_pattern
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.views.row_masks import NO_MASKS, Masks, Method
+from binlog_kaitai.views.splits import SPLIT_SIZE
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.views.where import Where
+    from binlog_kaitai.views.row_conditions import Where
 
 #: The view of one table, with its columns, selected by the option `table`.
 TABLE = "table"

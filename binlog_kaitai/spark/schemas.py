@@ -9,8 +9,8 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.rows.arrow_types import cast
 
 _WIDER = {
     pa.uint8(): pa.int16(),

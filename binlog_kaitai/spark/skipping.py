@@ -19,11 +19,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
 from binlog_kaitai.sources.source import natural_key, series_of
+from binlog_kaitai.views.splits import LogFile
 
 #: How far the time of an event may be before its log was opened, or after it was closed.
 SLACK = timedelta(days=1)

@@ -97,7 +97,7 @@ def _schema(given: Mapping[str, str]) -> StructType:
 
 def view_schema(options: ReadOptions) -> StructType:
     """The columns of a view, which are the same for all logs."""
-    from binlog_kaitai.columns.splits.split import VIEWS
+    from binlog_kaitai.views.splits import VIEWS
 
     return _of_mode(spark_schema(VIEWS[options.view]), options)
 

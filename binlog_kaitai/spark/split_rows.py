@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.splits.skip_damage import read_around
-from binlog_kaitai.columns.splits.split import LogFile, Split, read_split
-from binlog_kaitai.columns.views.change_schemas import META_FIELDS
+from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import conform
+from binlog_kaitai.views.change_schemas import META_FIELDS
+from binlog_kaitai.views.skip_damage import read_around
+from binlog_kaitai.views.splits import LogFile, Split, read_split
 
 #: The columns of a damage row that locate the damage.
 _DAMAGE_FIELDS = {"file": "file", "_file": "file", "position": "from", "_position": "from"}
@@ -65,7 +65,7 @@ def arrow_rows_of(
 
 
 def _view_and_arguments(earlier: Sequence[LogFile], options: ReadOptions) -> tuple[str, dict[str, Any]]:
-    """The view of a split to read, and arguments of `binlog_kaitai.columns.splits.split.read_part`."""
+    """The view of a split to read, and arguments of `binlog_kaitai.views.splits.read_part`."""
     view = "changes" if options.view == TABLE else options.view
     arguments = dict(options.filters)
     if view in ("changes", "ddl"):
@@ -87,7 +87,7 @@ def rows_around(
     Parameters
     ----------
     arguments
-        Of `binlog_kaitai.columns.splits.split.read_part`.
+        Of `binlog_kaitai.views.splits.read_part`.
     """
     dropped: list[Gap] = []
     for item in read_around(split, view, **arguments):

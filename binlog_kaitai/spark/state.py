@@ -8,9 +8,9 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from binlog_kaitai.columns.views.change_schemas import SEQUENCE
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.images import ABSENT, filled, is_after, quoted
+from binlog_kaitai.views.change_schemas import SEQUENCE
 
 #: The columns of the changes view before those of the table.
 META = (

@@ -51,11 +51,11 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     BinlogError
         While reading: the log is damaged.
     """
-    from binlog_kaitai.columns.rows.pages import RowsPages
-    from binlog_kaitai.columns.transactions.batches import read_transactions
-    from binlog_kaitai.columns.views.changes import json_batches, typed_batches
-    from binlog_kaitai.columns.views.ddl import ddl_batches, pages_of_ddl
-    from binlog_kaitai.columns.views.events import read_events
+    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.views.changes_view import json_batches, typed_batches
+    from binlog_kaitai.views.ddl_view import ddl_batches, pages_of_ddl
+    from binlog_kaitai.views.events_view import read_events
+    from binlog_kaitai.views.transaction_batches import read_transactions
 
     filters = with_gtids(options.filters, span)
     if options.mode != "FAILFAST":

@@ -13,7 +13,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from binlog_kaitai.arrow import pa, pq
-from binlog_kaitai.columns.views.change_schemas import common_type
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.lineage import Lineage, Place, Rename, Segment
@@ -23,6 +22,7 @@ from binlog_kaitai.spark.images import ABSENT, is_after, quoted
 from binlog_kaitai.spark.lake_rows import BATCH, PIECE, by_schema, is_of_segment, lake_rows, place_literal
 from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
 from binlog_kaitai.spark.state import META, NO_KEY, fold
+from binlog_kaitai.views.change_schemas import common_type
 
 #: The columns that order changes as in the logs.
 _BY_LOG = (BATCH, PIECE, "_position", "_row")

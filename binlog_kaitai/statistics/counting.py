@@ -8,22 +8,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.rows.left_out import LeftOut
-from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.threads import in_order, thread_count
-from binlog_kaitai.columns.transactions.batches import (
-    Finished,
-    finished_transactions,
-    size_of_rows,
-)
-from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
-from binlog_kaitai.columns.transactions.pages import Page
-from binlog_kaitai.columns.transactions.view import WITH_TABLE_BYTES, view_of
-from binlog_kaitai.columns.transactions.watcher import Watcher
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.ends import End
+from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.log_end import End
+from binlog_kaitai.log.threads import in_order, thread_count
+from binlog_kaitai.rows.event_selection import Selection
+from binlog_kaitai.rows.left_out import LeftOut
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
@@ -31,6 +23,14 @@ from binlog_kaitai.statistics.figures import Figures
 from binlog_kaitai.statistics.model import Stats
 from binlog_kaitai.statistics.parts import fill
 from binlog_kaitai.statistics.transactions import TransactionCounts
+from binlog_kaitai.views.left_out_watcher import Watcher
+from binlog_kaitai.views.transaction_batches import (
+    Finished,
+    finished_transactions,
+    size_of_rows,
+)
+from binlog_kaitai.views.transaction_pages import Page
+from binlog_kaitai.views.transactions_view import WITH_TABLE_BYTES, view_of
 
 #: The cost of a block hardly depends on its length.
 _BLOCK_SIZE = 32 << 20

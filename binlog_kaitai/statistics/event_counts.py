@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.row_counts import UNKNOWN
-from binlog_kaitai.columns.rows.commit_times import CommitTimes, each_time
-from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.rows.left_out import LeftOut
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions.event_gtids import Markers
-from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.event_gtids import Markers
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.rows.commit_times import CommitTimes, each_time
+from binlog_kaitai.rows.event_selection import Selection
+from binlog_kaitai.rows.left_out import LeftOut
+from binlog_kaitai.rows.row_counts import UNKNOWN
+from binlog_kaitai.rows.tables import Table
 from binlog_kaitai.statistics.statement_kinds import count_statements
 from binlog_kaitai.statistics.timeline import Timeline
+from binlog_kaitai.views.transaction_pages import Page
 
 OPERATIONS = ("insert", "update", "delete")
 

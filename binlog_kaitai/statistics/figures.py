@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.lines import plain
-from binlog_kaitai.columns.row_counts import UNKNOWN
-from binlog_kaitai.columns.transactions.boundaries import Outcome
-from binlog_kaitai.columns.transactions.pages import Page
-from binlog_kaitai.columns.transactions.parts import (
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Outcome
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.rows.row_counts import UNKNOWN
+from binlog_kaitai.views.transaction_pages import Page
+from binlog_kaitai.views.transaction_parts import (
     Ends,
     TableBytes,
     changed_rows,
@@ -25,8 +26,7 @@ from binlog_kaitai.columns.transactions.parts import (
     outcomes_of,
     statement_threads,
 )
-from binlog_kaitai.columns.transactions.view import KINDS, WITH_TABLE_BYTES, outcome_of, view_of
-from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.views.transactions_view import KINDS, WITH_TABLE_BYTES, outcome_of, view_of
 
 _MICRO = 1_000_000
 

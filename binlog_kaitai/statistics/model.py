@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from binlog_kaitai.errors import BinlogError
 
 if TYPE_CHECKING:
-    from binlog_kaitai.reader.ends import End
+    from binlog_kaitai.log.log_end import End
     from binlog_kaitai.sources.source import Source
     from binlog_kaitai.statistics.timeline import Timeline
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.columns.transactions.boundaries import first_words, unpacked_beginnings
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import first_words, unpacked_beginnings
+from binlog_kaitai.log.groups import distinct, group_ranges
 
 #: Statements with the same first bytes are classified once; at most this many bytes otherwise.
 _PREFIX, _BEGINNING = 24, 512

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.groups import distinct, distinct_values
-from binlog_kaitai.columns.transactions.view import KINDS
+from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.statistics.figures import NO_THREAD, Figures
+from binlog_kaitai.views.transactions_view import KINDS
 
 _MICRO = 1_000_000
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.reader.rows import has_rows, rows_of
+from binlog_kaitai.log.event_rows import has_rows, rows_of
 from binlog_kaitai.values.schema import Schema, is_mariadb
 
 OUTSIDE = {

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.views.event_lines import write_json
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.kernels import compile as kernels_of
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.views.event_lines import write_json
 from tests.corpus_files import CORPUS
 from tools.fuzz.reading import line_of
 

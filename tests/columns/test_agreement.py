@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks import payloads
-from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_length, header_offset
 from binlog_kaitai.kernels import compile as kernels_of
+from binlog_kaitai.log import payloads
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of, placed
 from tests.columns.samples import Sample, inner_events

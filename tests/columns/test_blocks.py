@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks import reader as blocks
-from binlog_kaitai.columns.blocks.part_reader import blocks_of
-from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.core.framing import TailKind
 from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.log import block_reader as blocks
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.sources.source import Part, Source
 from tests.corpus_files import case
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks import checksums, crc32
-from binlog_kaitai.columns.blocks.block import Frames
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK, PENDING
 from binlog_kaitai.kernels.compile import Kernel
+from binlog_kaitai.log import checksum_runs as checksums
+from binlog_kaitai.log import crc32
+from binlog_kaitai.log.block import Frames
 
 
 @pytest.fixture(params=["one by one", "in runs"], autouse=True)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits.split import files_before, plan, read_split
-from binlog_kaitai.columns.views.ddl import DDL_SCHEMA
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.views.ddl_view import DDL_SCHEMA
+from binlog_kaitai.views.splits import files_before, plan, read_split
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import case
 from tests.extent import sample

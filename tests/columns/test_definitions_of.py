@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.rows import definitions_of
-from binlog_kaitai.columns.rows.definitions_of import tables_of
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.rows import log_definitions as definitions_of
+from binlog_kaitai.rows.log_definitions import tables_of
 from binlog_kaitai.sources.source import Source, resolve
 from tests.core.test_pieces import LOG, in_pieces
 from tests.extent import sample
@@ -48,7 +48,7 @@ def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPat
     tables = names(log)
     # The second time, table maps repeat across blocks.
     skipping = [found(name) for name in tables]
-    monkeypatch.setattr("binlog_kaitai.columns.blocks.reader._STEP", 1 << 10)
+    monkeypatch.setattr("binlog_kaitai.log.block_reader._STEP", 1 << 10)
     monkeypatch.setattr(BlockReader.__init__, "__kwdefaults__", {**DEFAULTS, "block_size": 1 << 10})
     in_small_blocks = [found(name) for name in tables]
     monkeypatch.setattr(definitions_of, "DefiningEvents", lambda: None)

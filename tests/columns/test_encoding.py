@@ -13,9 +13,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.columns.parquet.encoding import parquet_options
-from binlog_kaitai.columns.parquet.folder import PartWriter
-from binlog_kaitai.columns.views.change_schemas import META_FIELDS
+from binlog_kaitai.views.change_schemas import META_FIELDS
+from binlog_kaitai.views.parquet_encoding import parquet_options
+from binlog_kaitai.views.parquet_folder import PartWriter
 
 COUNT = 20_000
 

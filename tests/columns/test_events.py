@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks import payloads
-from binlog_kaitai.columns.rows import tables
-from binlog_kaitai.columns.views import events
-from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.log import payloads
+from binlog_kaitai.rows import tables
+from binlog_kaitai.views import events_view as events
+from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
 from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
 from tests.corpus_files import CORPUS, case
 from tests.extent import sample

@@ -8,14 +8,14 @@ import random
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks.reader import frame_all
-from binlog_kaitai.columns.lines import Pool
-from binlog_kaitai.columns.transactions import gtid_runs
-from binlog_kaitai.columns.transactions.event_gtids import GtidColumns
-from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.grammar import EventType, Format
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GtidTracker, mariadb_gtid
+from binlog_kaitai.log import gtid_runs
+from binlog_kaitai.log.block_reader import frame_all
+from binlog_kaitai.log.event_gtids import GtidColumns
+from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.line_arrays import Pool
 from tests.columns.support import blocks
 from tests.corpus_files import case
 

@@ -12,14 +12,14 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.json_strings import unquote
-from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.rows.documents import printed_documents
-from binlog_kaitai.columns.rows.float_texts import LEFT, NO_ROOM
-from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
-from binlog_kaitai.columns.text.sql import sql_style
 from binlog_kaitai.core.grammar import ColumnType, EventType
 from binlog_kaitai.core.grammar import parse_document as read_document
+from binlog_kaitai.log.json_strings import unquote
+from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.documents import printed_documents
+from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.rows.text.sql_literals import sql_style
 from binlog_kaitai.values.json_sql import document_sql
 from binlog_kaitai.values.json_text import document_text, quote
 from binlog_kaitai.values.sql_text import Dialect

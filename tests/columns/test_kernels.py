@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns import fixed_fields
-from binlog_kaitai.columns.blocks import bodies, frame_kernels
-from binlog_kaitai.columns.rows import closings, tables
-from binlog_kaitai.columns.text import text_kernels
-from binlog_kaitai.columns.transactions import marker_kernels
 from binlog_kaitai.kernels import byte_kernels
+from binlog_kaitai.log import block_bodies as bodies
+from binlog_kaitai.log import fixed_fields, frame_kernels, marker_kernels, text_kernels
+from binlog_kaitai.rows import closings, tables
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 

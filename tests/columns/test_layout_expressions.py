@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.gather import _Operations
+from binlog_kaitai.log.gather import _Operations
 from tools.generate.expressions import ExpressionError, parse
 from tools.generate.layout_expressions import translate
 

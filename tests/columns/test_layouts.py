@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.body_validator import ALONE
 from binlog_kaitai.core.grammar import BODIES, EventType
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.body_validator import ALONE
 from tests.columns.support import blocks
 from tests.corpus_files import LogFile, logs
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.rows.origins import ORIGINS
-from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.views.logged_rows import rows_of_pages
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, header_offset
+from binlog_kaitai.rows.row_origins import ORIGINS
+from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.views.logged_rows import rows_of_pages
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import all_files
 from tests.corpus_files import case

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks import reader
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.check import log_writer as writer
+from binlog_kaitai.check import repair, slice_log
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.framing import TailKind
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.rewrite import repair, slice_log, writer
+from binlog_kaitai.log import block_reader as reader
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources.source import Part, Source
 from tests.columns.long_logs import log_of_statement, log_of_value
 from tests.columns.support import by_columns, by_reader

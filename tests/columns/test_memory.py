@@ -12,14 +12,14 @@ import pytest
 import zstandard
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.rows import located_rows
-from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.columns.views.event_lines import Page
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core import payload
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.rows import located_rows
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.views.event_lines import Page
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
 from tests.corpus_files import case

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import zstandard
 
-from binlog_kaitai.columns.blocks import payload_headers as headers_module
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payload_headers import payload_headers
-from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.payload import SmallPayloads, declared_size
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log import payload_headers as headers_module
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader, frame_all
+from binlog_kaitai.log.payload_headers import payload_headers
+from binlog_kaitai.log.payloads import expand
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "payloads").logs[0]

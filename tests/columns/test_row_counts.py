@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
-from binlog_kaitai.columns.rows.images import Images
-from binlog_kaitai.columns.rows.located_rows import MismatchError, walk
-from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.columns.rows.walk import BEFORE
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.rows.image_walk import BEFORE
+from binlog_kaitai.rows.located_rows import MismatchError, walk
+from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
+from binlog_kaitai.rows.row_images import Images
+from binlog_kaitai.rows.tables import Table, Tables
 from tests.columns.support import blocks, use_plain_kernels
 from tests.corpus_files import LogFile, logs
 from tests.extent import sample
@@ -53,7 +53,7 @@ def test_counts_are_those_of_the_walk(log: LogFile, is_plain: bool, monkeypatch:
     if is_plain:
         use_plain_kernels(monkeypatch)
         monkeypatch.setattr("tests.columns.test_row_counts.MUTATIONS", 1)
-    monkeypatch.setattr("binlog_kaitai.columns.row_counts._by_reader", lambda *event: UNKNOWN)
+    monkeypatch.setattr("binlog_kaitai.rows.row_counts._by_reader", lambda *event: UNKNOWN)
     tables = Tables(Definitions())
     rng = np.random.default_rng(len(log.id))
     for block in blocks(log.path):

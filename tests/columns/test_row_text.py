@@ -11,11 +11,11 @@ from math import isfinite
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.lines import Pool, Program, write_lines
-from binlog_kaitai.columns.rows.float_texts import NUMBER_ROOM, put_floats
-from binlog_kaitai.columns.text.printable import MAX_LENGTH, put_printable
-from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
+from binlog_kaitai.log.line_arrays import Pool, Program, write_lines
 from binlog_kaitai.render.terminal import printable
+from binlog_kaitai.rows.float_texts import NUMBER_ROOM, put_floats
+from binlog_kaitai.rows.text.printable import MAX_LENGTH, put_printable
+from binlog_kaitai.rows.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.sql_text import double_sql
 

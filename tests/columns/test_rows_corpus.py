@@ -12,19 +12,19 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
-from binlog_kaitai.columns.lines import plain
-from binlog_kaitai.columns.rows.located_rows import walk
-from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.views.change_batches import page_batches
-from binlog_kaitai.columns.views.change_schemas import table_schema
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.reader.rows import rows_of
+from binlog_kaitai.log.block_reader import BLOCK_SIZE
+from binlog_kaitai.log.event_rows import rows_of
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.rows.located_rows import walk
+from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.tables import Table
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.values.temporal import ZeroDate
+from binlog_kaitai.views.change_batches import page_batches
+from binlog_kaitai.views.change_schemas import table_schema
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import LogFile, logs
 from tests.extent import sample

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks import seek
 from binlog_kaitai.core.grammar import ROWS_TYPES
+from binlog_kaitai.log import seek
 from binlog_kaitai.sources.source import Source
 from tests.corpus_files import LogFile, logs
 

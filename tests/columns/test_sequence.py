@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.rows.sequences import BY_COMMIT, era_of, put_sequences, sequences
-from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.kernels import mode
+from binlog_kaitai.rows.sequences import BY_COMMIT, era_of, put_sequences, sequences
 from binlog_kaitai.sources.source import log_number, series_of
+from binlog_kaitai.views.splits import plan, read_split
 from tests.columns.support import use_plain_kernels
 from tests.corpus_files import case
 from tests.extent import sample

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits import split_points
-from binlog_kaitai.columns.splits.split import files_before, plan, read_split
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.log import split_points
+from binlog_kaitai.views.splits import files_before, plan, read_split
 from tests.columns.log_maker import LogMaker, carrier, events_of, placed
 from tests.corpus_files import Case, case, cases
 from tests.extent import sample

@@ -9,14 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.parquet.folder import write_changes
-from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, META_FIELDS
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake.write import write_lake
+from binlog_kaitai.rows.row_pages import RowsPages
 from binlog_kaitai.sources.source import resolve
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS
+from binlog_kaitai.views.parquet_folder import write_changes
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_rows_hostile import row_event
 from tests.corpus_files import case

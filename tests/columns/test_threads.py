@@ -17,19 +17,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import log_pages
-from binlog_kaitai.columns import threads as module
-from binlog_kaitai.columns.blocks import reader as blocks
-from binlog_kaitai.columns.parquet import folder as folders
-from binlog_kaitai.columns.parquet.folder import write_changes, write_view
-from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.threads import in_order, side_by_side, thread_count
-from binlog_kaitai.columns.verify.scan import _Scan, scan
-from binlog_kaitai.columns.views.event_lines import EventPages, write_json
-from binlog_kaitai.columns.views.row_objects import write_rows
+from binlog_kaitai.check.damage_scan import _Scan, scan
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.log import block_reader as blocks
+from binlog_kaitai.log import threads as module
+from binlog_kaitai.log.threads import in_order, side_by_side, thread_count
 from binlog_kaitai.render.verify_report import report_object
+from binlog_kaitai.rows import log_pages
+from binlog_kaitai.rows.row_pages import RowsPages
 from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.views import parquet_folder as folders
+from binlog_kaitai.views.event_lines import EventPages, write_json
+from binlog_kaitai.views.parquet_folder import write_changes, write_view
+from binlog_kaitai.views.row_objects import write_rows
 from tests.columns.support import all_files, set_block_size
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import case, logs
@@ -63,11 +63,11 @@ def use_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     for pages in (RowsPages, EventPages):
         set_block_size(monkeypatch, pages.__init__, size)
     set_block_size(monkeypatch, blocks.BlockReader.__init__, size)
-    monkeypatch.setattr("binlog_kaitai.columns.views.changes._BLOCK_SIZE", size)
-    monkeypatch.setattr("binlog_kaitai.columns.verify.scan._BLOCK_SIZE", size)
+    monkeypatch.setattr("binlog_kaitai.views.changes_view._BLOCK_SIZE", size)
+    monkeypatch.setattr("binlog_kaitai.check.damage_scan._BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.statistics.counting._BLOCK_SIZE", size)
     set_block_size(monkeypatch, bk.read_transactions, size)
-    monkeypatch.setattr("binlog_kaitai.columns.views.changes.BLOCK_SIZE", size)
+    monkeypatch.setattr("binlog_kaitai.views.changes_view.BLOCK_SIZE", size)
 
 
 def outcome(results: Iterable[Any]) -> tuple[list[Any], str | None, list[str]]:

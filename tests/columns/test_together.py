@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from binlog_kaitai.columns.decoders import int_4
-from binlog_kaitai.columns.rows import read_kernels as ways
-from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.rows.fused_columns import Way, read_together
-from binlog_kaitai.columns.rows.walk import ABSENT, NULL
-from binlog_kaitai.columns.rows.widths import Width
 from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.kernels import compile as compiling
+from binlog_kaitai.log.decoders import int_4
+from binlog_kaitai.rows import read_kernels as ways
+from binlog_kaitai.rows.cell_widths import Width
+from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.fused_columns import Way, read_together
+from binlog_kaitai.rows.image_walk import ABSENT, NULL
 
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)

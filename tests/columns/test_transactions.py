@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks import payloads
-from binlog_kaitai.columns.transactions import boundaries
-from binlog_kaitai.columns.transactions.batches import read_transactions
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Phase, Role, Roles
-from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, follow_events
-from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
-from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.log import boundaries, payloads
+from binlog_kaitai.log.boundaries import Boundaries, Outcome, Phase, Role, Roles
+from binlog_kaitai.log.boundary_kernels import STATE_SIZE, follow_events
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA
 from tests.columns.log_maker import log_of_statements
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import threads as columns_threads
-from binlog_kaitai.columns.blocks import reader as blocks
-from binlog_kaitai.columns.verify import bodies
-from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.check import damaged_bodies as bodies
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_length, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, GrammarError
-from binlog_kaitai.reader.ends import EndKind
+from binlog_kaitai.log import block_reader as blocks
+from binlog_kaitai.log import threads as columns_threads
+from binlog_kaitai.log.log_end import EndKind
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of

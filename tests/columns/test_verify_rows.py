@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import ColumnType, EventType
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.render.leaves import dissect

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.transactions.batches import read_transactions
-from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.columns.views.changes import read_changes
-from binlog_kaitai.columns.views.row_objects import write_rows
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_offset
-from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.reader.rows import row_objects
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_rows import row_objects
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.views.changes_view import read_changes
+from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.transaction_batches import read_transactions
 from tests.columns.support import by_columns, by_reader
 from tests.core.test_hostile import event_of
 from tests.corpus_files import case
@@ -134,7 +134,7 @@ def test_rows_changes_and_transactions_have_the_joined_event() -> None:
 
 
 def test_a_large_joined_event_is_read_as_by_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binlog_kaitai.columns.blocks.payloads._SMALL", 10)
+    monkeypatch.setattr("binlog_kaitai.log.payloads._SMALL", 10)
     data = in_pieces(2)
     assert by_columns(data) == by_reader(data)
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits.split import files_before, plan, read_split
 from binlog_kaitai.sources import remote
+from binlog_kaitai.views.splits import files_before, plan, read_split
 from tests.object_store import LOGS, serving_logs
 
 

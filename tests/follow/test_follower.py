@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.following.walk import Division
+from binlog_kaitai.log.block_reader import BlockReader
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, Case, LogFile, cases, logs
 from tests.extent import sample

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.text.printed_values import put_integer
-from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
-from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.check import repair, slice_log
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
 from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.log.gtid_intervals import logged_gtids
 from binlog_kaitai.render.leaves import dissect
-from binlog_kaitai.rewrite import repair, slice_log
+from binlog_kaitai.rows.text.printed_values import put_integer
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.core.test_pieces import in_pieces

@@ -49,7 +49,7 @@ def _draft(server: str, case: str, *kinds: EventType) -> Draft:
 
 
 def test_a_draft_that_is_not_changed_has_no_damage() -> None:
-    from binlog_kaitai.columns.verify.scan import scan
+    from binlog_kaitai.check.damage_scan import scan
 
     for number in range(60):
         name, draft = bases.chosen(Random(f"whole/{number}"))

@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.iceberg import CATALOG, IcebergTables, identifier
+from binlog_kaitai.views.parquet_folder import folder_name
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED
 from tests.lake.test_lake import CASES, KilledError, expected, fill, opened, rows

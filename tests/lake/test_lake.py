@@ -17,11 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.parquet.folder import folder_name, write_changes
-from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.splits.skip_damage import read_around
-from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
@@ -32,6 +27,11 @@ from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.iceberg import IcebergTables
 from binlog_kaitai.lake.types import DIALECTS
 from binlog_kaitai.lake.write import by_date, write_around, write_damage, write_lake
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.views.parquet_folder import folder_name, write_changes
+from binlog_kaitai.views.skip_damage import read_around
+from binlog_kaitai.views.splits import plan
 from tests.corpus_files import CORPUS
 from tests.extent import sample
 

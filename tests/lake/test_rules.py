@@ -11,10 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.splits.split import plan
-from binlog_kaitai.columns.views.digests import KEY_VARIABLE
-from binlog_kaitai.columns.views.masks import Masks
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following import Follower
@@ -22,6 +18,10 @@ from binlog_kaitai.following.effects import Effect, Kind
 from binlog_kaitai.following.spans import definitions_in, source_of, split_of
 from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
 from binlog_kaitai.lake.write import Written, write_around, write_damage, write_lake
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.views.digests import KEY_VARIABLE
+from binlog_kaitai.views.row_masks import Masks
+from binlog_kaitai.views.splits import plan
 from tests.corpus_files import CORPUS
 from tests.lake.test_lake import rows
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.lineage import Lineage, Segment
+from binlog_kaitai.views.parquet_folder import folder_name
 from tests.corpus_files import Case, cases
 from tests.extent import sample
 from tests.lake.reported import LOST, REFUSED, WRONG

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits.split import plan, read_split
-from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
@@ -20,7 +18,9 @@ from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.eras import newest as newest_era
 from binlog_kaitai.live.session import Server
 from binlog_kaitai.live.spool import Spool
+from binlog_kaitai.log.gtid_intervals import logged_gtids
 from binlog_kaitai.sources.source import resolve
+from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import case
 from tests.live.fake_source import FakeSession, Source
 from tests.live.test_archive import contents, same

@@ -11,19 +11,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.views.digests import KEY_VARIABLE
-from binlog_kaitai.columns.views.masks import Masks
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.live import snapshot as snapshots
 from binlog_kaitai.live.session import Server
-from binlog_kaitai.live.snapshot import take_snapshot
-from binlog_kaitai.live.snapshot_files import Snapshot
+from binlog_kaitai.snapshot import server_snapshot as snapshots
+from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.views.digests import KEY_VARIABLE
+from binlog_kaitai.views.row_masks import Masks
 from tests.lake.test_rules import ROTATED, texts_of
 
 CREATE = "CREATE TABLE `a` (`id` int NOT NULL, `v` varchar(9999) DEFAULT NULL, PRIMARY KEY (`id`))"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import ServerError
-from binlog_kaitai.live.snapshot_values import schema_of, selected, value_of_text
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.snapshot.snapshot_values import schema_of, selected, value_of_text
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate
 

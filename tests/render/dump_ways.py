@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.render.dump import DumpOptions, dump, one_by_one, quick, run
 from binlog_kaitai.render.dump.blocks import printer as blocks
 from binlog_kaitai.render.dump.run import is_plain

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.columns.text import hexdump as hexdump_kernel
-from binlog_kaitai.reader.log import open as open_log
+from binlog_kaitai.log import hexdump as hexdump_kernel
+from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.render.dump import by_blocks, hexdump, run
 from tests import corpus_files
 from tests.extent import sample

@@ -14,14 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.text import base64 as base64_kernel
-from binlog_kaitai.columns.text import general, printed_rows, printed_values
-from binlog_kaitai.columns.text import jobs as jobs_kernels
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.kernels.compile import Kernel
-from binlog_kaitai.reader.log import open as open_log
-from binlog_kaitai.reader.reader import LogReader
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.event_log import open as open_log
+from binlog_kaitai.log.event_reader import LogReader
 from binlog_kaitai.render.dump import (
     Base64Output,
     jobs,
@@ -29,6 +26,10 @@ from binlog_kaitai.render.dump import (
     spool,
 )
 from binlog_kaitai.render.dump.cells import escapes_of
+from binlog_kaitai.rows.text import base64_kernel as base64_kernel
+from binlog_kaitai.rows.text import general_texts as general
+from binlog_kaitai.rows.text import printed_rows, printed_values
+from binlog_kaitai.rows.text import text_jobs as jobs_kernels
 from tests import corpus_files
 from tests.extent import rounds, sample
 from tests.render.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of

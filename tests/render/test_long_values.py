@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.text import long_values
-from binlog_kaitai.columns.views import row_lines, row_objects
-from binlog_kaitai.columns.views.row_lines import JsonForm
-from binlog_kaitai.columns.views.row_objects import write_rows
-from binlog_kaitai.columns.views.row_plans import SHORT_JSON
 from binlog_kaitai.render.dump import DumpOptions, dump, jobs
 from binlog_kaitai.render.row_listing import form_of
+from binlog_kaitai.rows.text import long_values
+from binlog_kaitai.views import row_lines, row_objects
+from binlog_kaitai.views.row_lines import JsonForm
+from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_plans import SHORT_JSON
 from tests.columns.long_logs import log_of_value
 from tests.corpus_files import case
 

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.reader.rows import rows_of
+from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.render.sql.script import Script
 from binlog_kaitai.render.stack import Stack
+from binlog_kaitai.rows.row_pages import RowsPages
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import case

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import threads as module
-from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.log import threads as module
 from binlog_kaitai.render.dump import DumpOptions, dump, jobs
 from binlog_kaitai.render.sql import row_statements
+from binlog_kaitai.rows.row_pages import RowsPages
 from tests.columns.support import set_block_size
 from tests.corpus_files import case, logs
 from tests.extent import sample

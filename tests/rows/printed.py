@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.reader.rows import Change, Row
+from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.json_text import JsonText
 from binlog_kaitai.values.schema import Column

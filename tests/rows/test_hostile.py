@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import header_offset, parse_event
-from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.reader.rows import has_rows, row_object, rows_of, schema_of, to_json
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_rows import has_rows, row_object, rows_of, schema_of, to_json
 from tests import corpus_files
 from tests.extent import rounds
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.reader.rows import Change, Row, rows_of
+from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from tests import corpus_files
 from tests.rows.printed import agrees, images_of, is_change, read_printed, unprinted_tables
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.reader.rows import Change, Row, has_rows, rows_of
+from binlog_kaitai.log.event_rows import Change, Row, has_rows, rows_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb
 from binlog_kaitai.values.types import text_form
 

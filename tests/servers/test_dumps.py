@@ -17,9 +17,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.table_set import TableSet
-from binlog_kaitai.dumps import snapshot_of_dump
 from binlog_kaitai.lake.types import SPARK
-from binlog_kaitai.live.snapshot import take_snapshot
+from binlog_kaitai.snapshot import snapshot_of_dump
+from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, url
 from tests.servers.random_tables import changes

@@ -14,7 +14,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.reader.log import Event
+from binlog_kaitai.log.event_log import Event
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import (
     Proxy,

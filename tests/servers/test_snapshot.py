@@ -13,20 +13,20 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.columns.views.change_schemas import META_FIELDS
-from binlog_kaitai.columns.views.masks import Masks
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.live import snapshot as snapshots
-from binlog_kaitai.live import table_ranges
 from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.snapshot import take_snapshot
-from binlog_kaitai.live.snapshot_files import Snapshot
-from binlog_kaitai.live.snapshot_values import quoted
+from binlog_kaitai.snapshot import server_snapshot as snapshots
+from binlog_kaitai.snapshot import table_ranges
+from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+from binlog_kaitai.snapshot.snapshot_files import Snapshot
+from binlog_kaitai.snapshot.snapshot_values import quoted
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.views.change_schemas import META_FIELDS
+from binlog_kaitai.views.row_masks import Masks
 from tests.lake.test_rules import texts_of
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, wait_for

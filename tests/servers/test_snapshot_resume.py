@@ -9,15 +9,15 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.columns.views.masks import Masks
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import SPARK
-from binlog_kaitai.live import chunk_files, table_ranges
-from binlog_kaitai.live.chunk_files import ChunkFiles
 from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.snapshot import take_snapshot
-from binlog_kaitai.live.snapshot_files import Snapshot
+from binlog_kaitai.snapshot import chunk_files, table_ranges
+from binlog_kaitai.snapshot.chunk_files import ChunkFiles
+from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+from binlog_kaitai.snapshot.snapshot_files import Snapshot
+from binlog_kaitai.views.row_masks import Masks
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import wait_for
 from tests.servers.test_snapshot import empty, rows_in, run, url

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.splits.skip_damage import read_around
-from binlog_kaitai.columns.splits.split import divide, files_before, list_files, plan, read_split
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import BinlogError, EncryptedError
+from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources import event_stream
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, state_of
+from binlog_kaitai.views.skip_damage import read_around
+from binlog_kaitai.views.splits import divide, files_before, list_files, plan, read_split
 from tests.corpus_files import Case, case, special_cases
 from tests.extent import sample
 from tests.sources.sealing import (

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.gaps import Gap
-from binlog_kaitai.columns.splits.skip_damage import read_around
-from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import InnodbLog, parse_structure
 from binlog_kaitai.core.grammar import read_header as read_event_header
 from binlog_kaitai.core.known_formats import known_formats
 from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, TruncatedError
+from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.innodb_log import FORMAT
 from binlog_kaitai.sources.source import Source, length_of, resolve
+from binlog_kaitai.views.skip_damage import read_around
+from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import case
 from tests.extent import rounds
 from tests.sources import innodb

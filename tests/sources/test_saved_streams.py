@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits.split import files_before, plan, read_split
-from binlog_kaitai.columns.verify.logs import verify
+from binlog_kaitai.check import repair
+from binlog_kaitai.check.verify_logs import verify
 from binlog_kaitai.errors import DamagedStartError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.render.dump import DumpOptions, dump
-from binlog_kaitai.rewrite import repair
 from binlog_kaitai.sources.source import MAGIC, resolve
+from binlog_kaitai.views.splits import files_before, plan, read_split
 from tests.columns.refusals import ENTRIES, events_in, refusal
 from tests.corpus_files import case
 from tests.extent import sample

@@ -16,14 +16,14 @@ import pytest
 from click.testing import CliRunner
 
 import binlog_kaitai as bk
+from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.cli.app import app
-from binlog_kaitai.columns.splits.split import files_before, plan, read_split
-from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, read_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import DamagedError, NotABinlogError, TruncatedError
 from binlog_kaitai.sources.source import Source, length_of, resolve, state_of
+from binlog_kaitai.views.splits import files_before, plan, read_split
 from tests.corpus_files import Case, case, special_cases
 from tests.extent import sample
 from tests.sources.packing import PACKERS

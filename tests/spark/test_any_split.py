@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits.split import plan
+from binlog_kaitai.views.splits import plan
 from tests.corpus_files import cases
 from tests.spark.test_changes import paths, rows
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.spark.state import latest
+from binlog_kaitai.views.parquet_folder import folder_name
 from tests.corpus_files import CORPUS, Case
 from tests.rows.truth import OracleTable, Store
 from tests.spark.lakes import make_lake

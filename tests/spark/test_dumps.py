@@ -12,8 +12,8 @@ import zstandard
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.stream_options import Following
-from tests.dumps.building import POSITION, script, table
 from tests.follow.logs import ROTATED, ends_of_transactions
+from tests.snapshot.building import POSITION, script, table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.lineage import Lineage
 from binlog_kaitai.spark.history import lineage_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.state import latest
+from binlog_kaitai.views.parquet_folder import folder_name
 from tests.corpus_files import case
 from tests.extent import sample
 from tests.spark.lakes import make_lake

@@ -12,7 +12,6 @@ import pyarrow.dataset as ds
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.views.masks import Masks
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.spark import read, write_parquet
@@ -21,6 +20,7 @@ from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.spark.tables import LakeTables
+from binlog_kaitai.views.row_masks import Masks
 from tests.corpus_files import case
 
 if TYPE_CHECKING:

@@ -91,7 +91,7 @@ def test_a_list_of_logs_is_unpacked_when_it_is_needed() -> None:
     """It travels to each task."""
     import pickle
 
-    from binlog_kaitai.columns.splits.split import LogFile
+    from binlog_kaitai.views.splits import LogFile
 
     files = [LogFile(f"/logs/binlog.{number:06}", 1 << 30, 1.5) for number in range(2000)]
     data = pickle.dumps(Files(files))

@@ -10,10 +10,10 @@ import pytest
 from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark import read
 from binlog_kaitai.spark.conditions import as_text, of_text
+from binlog_kaitai.views.row_conditions import Where
 from tests.corpus_files import CORPUS
 from tests.extent import sample
 

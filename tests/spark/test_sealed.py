@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.errors import PackedWarning
+from binlog_kaitai.views.splits import plan
 from tests.corpus_files import Case, case, special_cases
 from tests.sources.packing import PACKERS, seekable_zstd
 

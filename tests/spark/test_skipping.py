@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.source import view_schema
+from binlog_kaitai.views.splits import LogFile
 from tests.corpus_files import CORPUS, case, cases
 from tests.extent import rounds, sample
 from tests.spark.test_planning import Counting, counted

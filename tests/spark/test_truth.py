@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.views.parquet_folder import folder_name
 from tests.corpus_files import CORPUS, Case
 from tests.lake.reported import REFUSED, WRONG
 from tests.rows.truth import OracleTable

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.reader.rows import has_rows
+from binlog_kaitai.log.event_rows import has_rows
 from binlog_kaitai.statistics import counting
 from tests.corpus_files import LogFile, case, logs
 from tests.extent import sample

@@ -25,7 +25,7 @@ def crc32(path: str) -> None:
 
 def verify(path: str) -> None:
     """`binlog-kaitai verify`."""
-    from binlog_kaitai.columns.verify.scan import scan
+    from binlog_kaitai.check.damage_scan import scan
     from binlog_kaitai.sources.source import Source
 
     report = scan(Source.of_path(path))
@@ -34,7 +34,7 @@ def verify(path: str) -> None:
 
 def events(path: str) -> None:
     """`binlog-kaitai events --format json`, written to /dev/null."""
-    from binlog_kaitai.columns.views.event_lines import write_json
+    from binlog_kaitai.views.event_lines import write_json
 
     with open(os.devnull, "wb") as sink:
         for lines in write_json(path):
@@ -43,7 +43,7 @@ def events(path: str) -> None:
 
 def batches(path: str) -> None:
     """`read_events`: Arrow batches, `info` included."""
-    from binlog_kaitai.columns.views.events import read_events
+    from binlog_kaitai.views.events_view import read_events
 
     for _ in read_events(path):
         pass
@@ -51,14 +51,14 @@ def batches(path: str) -> None:
 
 def changes(path: str) -> int:
     """`read_changes` of the log's only table: typed columns."""
-    from binlog_kaitai.columns.views.changes import read_changes
+    from binlog_kaitai.views.changes_view import read_changes
 
     return sum(batch.num_rows for batch in read_changes(path, table=first_table(path), threads=1))
 
 
 def rows(path: str) -> None:
     """`binlog-kaitai rows --format json`, written to /dev/null."""
-    from binlog_kaitai.columns.views.row_objects import write_rows
+    from binlog_kaitai.views.row_objects import write_rows
 
     with open(os.devnull, "wb") as sink:
         for lines in write_rows(path, threads=1):
@@ -70,9 +70,9 @@ def export(path: str) -> None:
     import tempfile
     from pathlib import Path
 
-    from binlog_kaitai.columns.parquet.folder import write_changes
-    from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.views.parquet_folder import write_changes
 
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
         write_changes(RowsPages(path, Filters()), Path(folder))

@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from binlog_kaitai.columns.splits.split import divide, list_files
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.spark.batch import Files, SplitPartition
 from binlog_kaitai.spark.skipping import logs_with_rows
+from binlog_kaitai.views.splits import divide, list_files
 
 _SOURCE = Path(__file__).parents[2] / "tests/corpus/mysql-9.7/rotate/binlog.000002"
 _HEADER = struct.Struct("<IBIIIH")

@@ -123,12 +123,12 @@ class _ReadyReader(DataSourceReader):
         return [InputPartition(number) for number in range(-(-os.path.getsize(self._log) // _SPLIT))]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
-        from binlog_kaitai.columns.rows.pages import RowsPages
-        from binlog_kaitai.columns.views.changes import typed_batches
         from binlog_kaitai.core.filters import Filters
+        from binlog_kaitai.log.block_reader import BLOCK_SIZE
+        from binlog_kaitai.rows.row_pages import RowsPages
         from binlog_kaitai.spark.schemas import arrow_schema, conform
         from binlog_kaitai.spark.split_rows import columns_of_table
+        from binlog_kaitai.views.changes_view import typed_batches
 
         target = arrow_schema(self._schema)
         filters = Filters.of(table=first_table(self._log), stop_position=4 * BLOCK_SIZE)
@@ -167,11 +167,11 @@ _JOBS: dict[str, Callable[[Any, str, str], str | int]] = {
 
 def _columns(log: str) -> Any:
     """The columns of the first rows; each of these logs has a single definition of its table."""
-    from binlog_kaitai.columns.rows.pages import RowsPages
-    from binlog_kaitai.columns.rows.tables import Table
-    from binlog_kaitai.columns.views.change_schemas import merged_schema
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.tables import Table
     from binlog_kaitai.spark.schemas import spark_schema
+    from binlog_kaitai.views.change_schemas import merged_schema
 
     page = next(iter(RowsPages(log, Filters())))
     return spark_schema(merged_schema((one for one, _ in page.runs() if isinstance(one, Table)), "null"))

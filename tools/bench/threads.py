@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from binlog_kaitai.columns import threads as columns_threads
+from binlog_kaitai.log import threads as columns_threads
 from tools.bench.__main__ import SHAPES, folder_of
 from tools.bench.make_log import shape_of, write
 
@@ -137,7 +137,7 @@ def work(task: str, path: str, threads: int) -> None:
     elif task == "untyped":
         results = bk.read_changes(path, threads=threads)
     elif task == "rows":
-        from binlog_kaitai.columns.views.row_objects import write_rows
+        from binlog_kaitai.views.row_objects import write_rows
 
         results = write_rows(path, threads=threads)
     elif task == "export":
@@ -162,9 +162,9 @@ def work(task: str, path: str, threads: int) -> None:
 def _export(path: str, threads: int) -> None:
     import tempfile
 
-    from binlog_kaitai.columns.parquet.folder import write_changes
-    from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.views.parquet_folder import write_changes
 
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
         write_changes(RowsPages(path, Filters(), threads=threads), Path(folder))

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import frame_all
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, masks, parse_event
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.kernels.arrays import view_of
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import frame_all
 
 #: Start of the first transaction, in microseconds since 1970, and average interval between transactions.
 _FIRST, _STEP = 1_780_000_000_000_000, 173

@@ -9,7 +9,7 @@ from functools import lru_cache
 from binlog_kaitai.core import framing
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import Format, TableMapEvent, header_length, read_header
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.leaves import Leaf, dissect
 from tools.fuzz.draft import Draft
 

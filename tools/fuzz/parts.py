@@ -11,11 +11,11 @@ from unittest.mock import patch
 import pyarrow as pa
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits import split_points
-from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.core.filters import ZeroDates
 from binlog_kaitai.errors import BinlogError, FramingError
 from binlog_kaitai.following import Follower
+from binlog_kaitai.log import split_points
+from binlog_kaitai.views.splits import plan, read_split
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 

@@ -11,21 +11,19 @@ from typing import Any
 import numpy as np
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.transactions.rolled_back import RolledBack
-from binlog_kaitai.columns.verify.report import MAX_DAMAGES, Report
-from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.columns.views.event_lines import write_json
-from binlog_kaitai.columns.views.row_objects import write_rows
+from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
-from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.reader.rows import Change, row_object, rows_of
-from binlog_kaitai.reader.rows import to_json as row_json
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_rows import Change, row_object, rows_of
+from binlog_kaitai.log.event_rows import to_json as row_json
+from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.render.explain import Explained
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.leaves import dissect
@@ -33,6 +31,8 @@ from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
 from binlog_kaitai.render.verify_report import report_lines
 from binlog_kaitai.values.schema import Schema, is_mariadb
+from binlog_kaitai.views.event_lines import write_json
+from binlog_kaitai.views.row_objects import write_rows
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 

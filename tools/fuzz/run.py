@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from binlog_kaitai.columns.verify.report import Report
+from binlog_kaitai.check.verify_report import Report
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.sources.source import Source
 from tools.fuzz.outcome import Outcome, Problem, error_text, general

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from binlog_kaitai.columns.threads import default_threads
+from binlog_kaitai.log.threads import default_threads
 from tools.bench.peers import clients
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
-from binlog_kaitai.columns.views.changes import read_changes
+from binlog_kaitai.views.changes_view import read_changes
 from tools.bench.measure import first_table
 
 

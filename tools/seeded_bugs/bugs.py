@@ -30,35 +30,35 @@ class Bug(NamedTuple):
 BUGS = (
     Bug(
         "kernels: NULL bits of an image after a change are counted on from the image before",
-        "columns/rows/walk.py",
+        "rows/image_walk.py",
         "is_null(data, null_at, step - begin)",
         "is_null(data, null_at, step - first)",
         ("columns/test_rows_corpus.py",),
     ),
     Bug(
         "kernels: dates count from a day too early",
-        "columns/rows/time_kernels.py",
+        "rows/time_kernels.py",
         "- 719_468",
         "- 719_467",
         ("columns/test_rows_corpus.py",),
     ),
     Bug(
         "kernels: signed numbers of three bytes are read without their sign",
-        "columns/rows/number_kernels.py",
+        "rows/number_kernels.py",
         "int_3(data, start, not is_signed)",
         "int_3(data, start, True)",
         ("columns/test_rows_corpus.py",),
     ),
     Bug(
         "columns: checksums are computed and not compared",
-        "columns/blocks/checksums.py",
+        "log/checksum_runs.py",
         "np.where(are_ok, OK, BAD)",
         "OK",
         ("columns/test_checksums.py", "columns/test_events.py"),
     ),
     Bug(
         "columns: the event at the stop position is still read",
-        "columns/selection.py",
+        "rows/event_selection.py",
         "block.positions >= self._stop",
         "block.positions > self._stop",
         ("columns/test_events.py",),
@@ -93,10 +93,10 @@ BUGS = (
     ),
     Bug(
         "rewrite: a slice has one event too many after each transaction",
-        "rewrite/slices.py",
+        "check/slices.py",
         "(block.positions < ends[range_of])",
         "(block.positions <= ends[range_of])",
-        ("rewrite/test_slice.py",),
+        ("check/test_slice.py",),
     ),
     Bug(
         "spark: a filter on times leaves out logs with a day of its rows",

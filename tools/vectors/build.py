@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.check.log_writer import LogWriter
 from binlog_kaitai.core.grammar import EventType, header_offset
-from binlog_kaitai.rewrite.writer import LogWriter
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources.source import MAGIC
 from tools.conformance.compare import ERROR
 from tools.conformance.reference import Enums, document

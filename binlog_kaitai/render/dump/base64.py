@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from binlog_kaitai.columns.text.base64 import LINE, PAIRS, put_base64
+from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
 
 #: How many bytes are encoded at once, if the text is passed on in pieces.
 _PIECE = LINE << 14

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.blocks.chosen import chosen_part, has_pieces, passed_over
 from binlog_kaitai.render.dump.blocks.hidden import Hidden
 from binlog_kaitai.render.dump.blocks.inside import (

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.mapped import pieces
-from binlog_kaitai.columns.text.kernels import ByteTexts, put_bytes
-from binlog_kaitai.columns.text.printed_values import AS_NUMBER
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.log.mapped_memory import pieces
 from binlog_kaitai.render.dump.text import encode
+from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_bytes
+from binlog_kaitai.rows.text.printed_values import AS_NUMBER
 from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.json_text import json_of
 from binlog_kaitai.values.temporal import fraction_text

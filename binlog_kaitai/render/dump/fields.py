@@ -15,11 +15,11 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import comment, microseconds, timestamp
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders
-    from binlog_kaitai.columns.gather import Gathered
-    from binlog_kaitai.columns.lines import Field, Pool
     from binlog_kaitai.kernels.arrays import Ints, Unsigned
-    from binlog_kaitai.reader.reader import Event
+    from binlog_kaitai.log.event_reader import Event
+    from binlog_kaitai.log.gather import Gathered
+    from binlog_kaitai.log.line_arrays import Field, Pool
+    from binlog_kaitai.log.payload_headers import PayloadHeaders
 
 
 class PrintedEvent(Protocol):

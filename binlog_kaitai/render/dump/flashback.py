@@ -17,7 +17,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.dump.inverse_rows import InverseRows, event_of, flagged, opposite
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from binlog_kaitai.columns.text.hexdump import WIDTH, Style
+from binlog_kaitai.log.hexdump import WIDTH, Style
 
 #: Sizes of the header's fields in the order of the clients' columns.
 _FIELDS = (4, 1, 4, 4, 4, 2)

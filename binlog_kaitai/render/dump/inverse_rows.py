@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import offset_of
-from binlog_kaitai.columns.decoders import len_null_bits
-from binlog_kaitai.columns.gather import take_ranges
-from binlog_kaitai.columns.rows.walk import FULL, MISMATCH, STATE_SIZE, locate
-from binlog_kaitai.columns.rows.widths import widths_of
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
 from binlog_kaitai.errors import GrammarError, UsageError
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.block import offset_of
+from binlog_kaitai.log.decoders import len_null_bits
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.render.dump.row_programs import RowsHeader, images_end
+from binlog_kaitai.rows.cell_widths import widths_of
+from binlog_kaitai.rows.image_walk import FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.values.schema import Schema
 
 if TYPE_CHECKING:

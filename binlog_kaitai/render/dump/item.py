@@ -10,7 +10,7 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.framing import resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.dump.fields import Values
 
 

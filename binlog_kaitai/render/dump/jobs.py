@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.mapped import PIECE
-from binlog_kaitai.columns.decoders import length_prefix
-from binlog_kaitai.columns.rows.float_texts import NO_ROOM
-from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
-from binlog_kaitai.columns.text import jobs as kernels
-from binlog_kaitai.columns.text.base64 import PAIRS
-from binlog_kaitai.columns.text.general import SCRATCH
-from binlog_kaitai.columns.text.printed_rows import FULL, STOPPED, STRING
-from binlog_kaitai.columns.threads import side_by_side
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
+from binlog_kaitai.log.decoders import length_prefix
+from binlog_kaitai.log.mapped_memory import PIECE
+from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell, quoted_pieces
 from binlog_kaitai.render.dump.row_programs import Program, Programs
+from binlog_kaitai.rows.float_texts import NO_ROOM
+from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.rows.text import text_jobs as kernels
+from binlog_kaitai.rows.text.base64_kernel import PAIRS
+from binlog_kaitai.rows.text.general_texts import SCRATCH
+from binlog_kaitai.rows.text.printed_rows import FULL, STOPPED, STRING
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bytes, Ints

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Protocol
 
-from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GtidTracker
-from binlog_kaitai.reader.reader import Event, LogReader
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.event_reader import Event, LogReader
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.jobs import KERNELS_FROM
 from binlog_kaitai.render.dump.selection import Selection

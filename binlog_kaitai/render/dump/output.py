@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-from binlog_kaitai.columns.text.hexdump import Style as HexdumpStyle
+from binlog_kaitai.log.hexdump import Style as HexdumpStyle
 from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
 from binlog_kaitai.render.dump.hexdump import hexdump
 from binlog_kaitai.render.dump.item import Item

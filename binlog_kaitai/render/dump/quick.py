@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.text.jobs import COUNT, ROWS
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MismatchError
 from binlog_kaitai.render.dump.row_comments import RowsText, Style, counted_rows, rows_text
 from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader, images_end
+from binlog_kaitai.rows.text.text_jobs import COUNT, ROWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent

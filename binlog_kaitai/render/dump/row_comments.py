@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.reader.reader import Event
-from binlog_kaitai.reader.rows import schema_of
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_rows import schema_of
 from binlog_kaitai.render.dump.cells import CellText, diff_text, metadata_number, type_text
 from binlog_kaitai.render.dump.text import encode, identifier
 from binlog_kaitai.values.column_metadata import facts_of

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.widths import Width, widths_of
-from binlog_kaitai.columns.text import printed_rows as kernels
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ColumnType
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.dump.row_comments import UNMEASURED, Style, column_suffixes, table_name
+from binlog_kaitai.rows.cell_widths import Width, widths_of
+from binlog_kaitai.rows.text import printed_rows as kernels
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.values.types import INTEGER_TYPES
 

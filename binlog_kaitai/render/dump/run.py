@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.threads import thread_count
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
-from binlog_kaitai.reader.ends import classify_end
-from binlog_kaitai.reader.reader import Event, LogReader
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.event_reader import Event, LogReader
+from binlog_kaitai.log.log_end import classify_end
+from binlog_kaitai.log.threads import thread_count
 from binlog_kaitai.render.dump.domains import Domains
 from binlog_kaitai.render.dump.item import Item, inner_item, item_of
 from binlog_kaitai.render.dump.loads import LoadFiles

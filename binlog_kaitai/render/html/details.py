@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from binlog_kaitai.columns.rows.definitions_of import is_readable_again
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import Event, LogReader
+from binlog_kaitai.log.event_reader import Event, LogReader
 from binlog_kaitai.render.explain import shown_value
 from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
+from binlog_kaitai.rows.log_definitions import is_readable_again
 from binlog_kaitai.statistics.model import Place, Stats
 
 #: Maximum number of transactions on the page, of events listed per transaction, and of dissected ones.

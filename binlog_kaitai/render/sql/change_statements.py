@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.text.pieces import floats, joined
-from binlog_kaitai.columns.text.sql import sql_style
-from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.render.sql.prepared import prepared_lines
 from binlog_kaitai.render.sql.today import Fitted
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.text.sql_literals import sql_style
+from binlog_kaitai.rows.text.text_pieces import floats, joined
+from binlog_kaitai.rows.text.text_style import Style
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import UTF8, Dialect, double_sql, identifier, introducer, is_plain, is_utf8

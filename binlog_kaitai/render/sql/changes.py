@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.columns.rows.arrow_types import arrow_type
-from binlog_kaitai.columns.rows.builders import build, plain_value
-from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.rows.located_rows import Found
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT
-from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.kernels.byte_kernels import same_ranges
-from binlog_kaitai.reader.rows import Change, Row
+from binlog_kaitai.log.event_rows import Change, Row
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.builders import build, plain_value
+from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, INSERT
+from binlog_kaitai.rows.located_rows import Found
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.text.text_style import Style
 from binlog_kaitai.values.json_diff import JsonDiff
 from binlog_kaitai.values.json_sql import document_sql
 from binlog_kaitai.values.schema import Column

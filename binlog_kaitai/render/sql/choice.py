@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.rows.arrow_types import arrow_type
-from binlog_kaitai.columns.rows.located_rows import Found
-from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.reader.rows import Change, Row
+from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.render.sql.changes import FoundSide, Group, Side, found_groups, read_groups
 from binlog_kaitai.render.sql.where import Known, Where, parse_where
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.located_rows import Found
+from binlog_kaitai.rows.tables import Table
 from binlog_kaitai.values.schema import Column, NameSource
 
 #: Maximum number of tables with unknown columns that are named in an error.

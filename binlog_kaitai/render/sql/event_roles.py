@@ -7,22 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows.pages import RowsPage
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles
-from binlog_kaitai.columns.transactions.values import Parts
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.queries import is_half_done
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.sql.altered import Alteration, alterations
 from binlog_kaitai.render.sql.lines import FIRST, Lines
 from binlog_kaitai.render.sql.omissions import Report, comment, place, shortened
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
+from binlog_kaitai.rows.row_pages import RowsPage
 from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.views.transaction_values import Parts
 
 #: Events that belong to the following statement.
 _CONTEXT = (EventType.intvar_event, EventType.rand_event, EventType.user_var_event)

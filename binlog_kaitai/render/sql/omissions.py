@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.log.block import Block
 
 #: Maximum length of text that is quoted in a warning.
 _MOST = 200

@@ -12,9 +12,9 @@ import re
 from typing import Any
 
 from binlog_kaitai.arrow import pc
-from binlog_kaitai.columns.text.pieces import joined
-from binlog_kaitai.columns.text.sql import as_arguments
 from binlog_kaitai.render.sql.client import BEFORE_VERB
+from binlog_kaitai.rows.text.sql_literals import as_arguments
+from binlog_kaitai.rows.text.text_pieces import joined
 from binlog_kaitai.values.sql_text import Dialect, hexed, is_plain
 
 _NAME = b"binlog_kaitai_statement"

@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
-from binlog_kaitai.columns.rows.cells import CellError
-from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.rows.located_rows import Found, MismatchError, walk
-from binlog_kaitai.columns.rows.pages import RowsPage
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.text.long_values import LONG
-from binlog_kaitai.columns.threads import side_by_side
-from binlog_kaitai.columns.views.row_objects import Failure, by_kernels_or_reader
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.reader.rows import rows_of
+from binlog_kaitai.log.event_rows import rows_of
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.sql.change_statements import CHECK, RefusedError, Statements, Written
 from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
 from binlog_kaitai.render.sql.choice import RowChoice
@@ -28,8 +21,15 @@ from binlog_kaitai.render.sql.omissions import Report, comment, place
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.today import Fitted
 from binlog_kaitai.render.sql.versions import row_end, without_history
+from binlog_kaitai.rows.column_cells import CellError
+from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
+from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
+from binlog_kaitai.rows.row_pages import RowsPage
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import Dialect, is_plain
+from binlog_kaitai.views.row_objects import Failure, by_kernels_or_reader
 
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14

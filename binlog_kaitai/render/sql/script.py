@@ -19,17 +19,14 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
-from binlog_kaitai.columns.text.long_values import filled
-from binlog_kaitai.columns.text.pieces import clock, digits, joined
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
-from binlog_kaitai.columns.transactions.event_gtids import gtid_texts
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.ends import End
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
+from binlog_kaitai.log.event_gtids import gtid_texts
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.log_end import End
 from binlog_kaitai.render.sql.event_roles import Carried, Statements, Transactions, xa_rows
 from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines, distinct_events
 from binlog_kaitai.render.sql.omissions import Report, comment, place, plain
@@ -37,6 +34,9 @@ from binlog_kaitai.render.sql.row_statements import RowStatements
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import postamble, preamble
 from binlog_kaitai.render.stack import Stack
+from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.text.long_values import filled
+from binlog_kaitai.rows.text.text_pieces import clock, digits, joined
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.values.schema import is_mariadb

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, UserVarEvent
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.render.sql.client import is_safe, is_whole
 from binlog_kaitai.render.sql.prepared import EXECUTE, PREPARE, assigned, can_prepare, prepared
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode

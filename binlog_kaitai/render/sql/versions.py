@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.reader.rows import Change
+from binlog_kaitai.log.event_rows import Change
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.values.schema import Column, Schema
 

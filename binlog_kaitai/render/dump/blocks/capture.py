@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from binlog_kaitai.columns.lines import Field, Program
-from binlog_kaitai.columns.text.jobs import COUNT, ROWS
+from binlog_kaitai.log.line_arrays import Field, Program
 from binlog_kaitai.render.dump.blocks.columns import Columns, Lines
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.output import PutItem
 from binlog_kaitai.render.dump.printer import Printer
+from binlog_kaitai.rows.text.text_jobs import COUNT, ROWS
 
 #: Stands for the number of a program: no text.
 NOTHING = -1

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.transactions.event_gtids import Stated
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.event_gtids import Stated
 from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
 from binlog_kaitai.render.dump.variables import ends_group
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payload_headers import PayloadHeaders, payload_headers
-from binlog_kaitai.columns.lines import Column, Field, Pool, Program
-from binlog_kaitai.columns.text.hexdump import Style
-from binlog_kaitai.columns.text.text_kernels import BYTES, find_clean
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.hexdump import Style
+from binlog_kaitai.log.line_arrays import Column, Field, Pool, Program
+from binlog_kaitai.log.payload_headers import PayloadHeaders, payload_headers
+from binlog_kaitai.log.text_kernels import BYTES, find_clean
 from binlog_kaitai.render.dump.blocks.inside import Inside
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.fields import FIELDS, InLines

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows.tables import last_of_each, newest_before
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.kernels.byte_kernels import BAD
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.render.dump.blocks.row_events import TableMaps
+from binlog_kaitai.rows.tables import last_of_each, newest_before
 
 _ID = "table_id.value"
 

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block, Frames
-from binlog_kaitai.columns.blocks.crc32 import crc32_of
-from binlog_kaitai.columns.blocks.payload_headers import payload_headers
-from binlog_kaitai.columns.blocks.payloads import BlockChange
-from binlog_kaitai.columns.text.text_kernels import join_ranges
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
 from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4
-from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.log.block import Block, Frames
+from binlog_kaitai.log.crc32 import crc32_of
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.payload_headers import payload_headers
+from binlog_kaitai.log.payloads import BlockChange
+from binlog_kaitai.log.text_kernels import join_ranges
 
 
 class TablesInside:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.groups import distinct_values
-from binlog_kaitai.columns.text.jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.rows.text.text_jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools, Ints

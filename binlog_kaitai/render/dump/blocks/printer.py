@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.lines import Program, write_lines
-from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import header_length
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.line_arrays import Program, write_lines
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
 from binlog_kaitai.render.dump.blocks.plan import (
@@ -44,6 +43,7 @@ from binlog_kaitai.render.dump.jobs import Jobs, MismatchError
 from binlog_kaitai.render.dump.output import BINLOG, BINLOG_END, ROWS_NUMBER
 from binlog_kaitai.render.dump.printer import UNREADABLE
 from binlog_kaitai.render.dump.row_programs import Programs
+from binlog_kaitai.rows.tables import last_of_each
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools, Bytes

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.kernels.arrays import view_of
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.render.dump.rewrite import renamed, with_checksum
 
 #: Offset of the length of the database name, by type of event; in statements only checksums change.

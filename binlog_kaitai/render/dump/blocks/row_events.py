@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.columns.rows.tables import newest_before
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader
+from binlog_kaitai.rows.tables import newest_before
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Ints

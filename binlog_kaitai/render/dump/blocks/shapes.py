@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.payload_headers import payload_headers
-from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.columns.transactions.event_gtids import Stated
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.kernels.byte_kernels import BAD
+from binlog_kaitai.log.event_gtids import Stated
+from binlog_kaitai.log.groups import distinct, group_ranges
+from binlog_kaitai.log.payload_headers import payload_headers
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.row_events import RowsEvents
 from binlog_kaitai.render.dump.blocks.statement_groups import Templates, meanings
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.gather import Gathered
     from binlog_kaitai.kernels.arrays import Bools, Ints
+    from binlog_kaitai.log.gather import Gathered
 
 
 _VERSIONS = ("original_server_version", "immediate_server_version")

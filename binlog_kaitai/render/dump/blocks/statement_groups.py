@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import read_numbers
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.gather import Gathered
+from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.fields import MICROSECONDS, XIDS
 from binlog_kaitai.render.dump.variables import (
     ends_group,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.columns.lines import Program
-from binlog_kaitai.columns.text.steps import follow_steps
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.line_arrays import Program
 from binlog_kaitai.render.dump.blocks.capture import NOTHING, Step, UnfitError, capture
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.plan import Acts
@@ -23,6 +22,7 @@ from binlog_kaitai.render.dump.output import PutItem
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer
 from binlog_kaitai.render.dump.row_programs import Programs
 from binlog_kaitai.render.dump.state import State
+from binlog_kaitai.rows.text.text_steps import follow_steps
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools

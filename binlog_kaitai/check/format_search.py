@@ -1,0 +1,347 @@
+"""Rebuilds a format description event that is too damaged to parse, and proves the result.
+
+All of it is known except for five fields: when and by which server it was written, that server's version,
+when it started, and flags. These are taken from the damaged bytes. Since bytes may have been inserted or
+removed, the fields are searched for in every alignment of the two.
+
+Proof
+-----
+1. The event's own checksum, if it is intact, proves all of it.
+2. Otherwise the following events prove what is needed to decode them: their checksums prove the algorithm,
+   their
+   bodies the post-header lengths, and the position of the first one the length of the table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product
+from typing import BinaryIO, NamedTuple
+
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.core.adapter import checksum_status
+from binlog_kaitai.core.framing import Frame, Framer
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    EventType,
+    Format,
+    header_length,
+    masks,
+)
+from binlog_kaitai.core.known_formats import (
+    KnownFormat,
+    decodes,
+    field_ranges,
+    known_formats,
+    version_numbers,
+)
+from binlog_kaitai.errors import BinlogError, DamagedError
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.resync import Search
+from binlog_kaitai.sources.source import MAGIC
+
+#: How many events are used to prove a table, at most how many of one type, and from how many bytes.
+_MOST_EVENTS, _MOST_OF_TYPE, _MOST_BYTES = 2_000, 20, 16 << 20
+
+#: How many offsets are tried for the second event if no checksum proves it.
+_MOST_TRIES = 64
+
+#: A longer run of bytes is not aligned with an event, since it cannot be one.
+_LONGEST_START = 4 << 10
+
+_IN_USE, _RELAY_LOG = masks.EventHeader.IS_IN_USE, masks.EventHeader.IS_RELAY_LOG
+
+#: The fields that servers fill in, in the header and in the body.
+_FREE = ("timestamp", "server_id", "flags", "server_version", "create_timestamp")
+
+
+class Rebuilt(NamedTuple):
+    """How a format description event was rebuilt.
+
+    Attributes
+    ----------
+    version : str
+        The server's version in the rebuilt event.
+    is_proven : bool
+        The checksum matches: the complete event is as the server wrote it.
+    doubtful : list of str
+        Fields that had to be guessed.
+    """
+
+    version: str
+    is_proven: bool
+    doubtful: list[str]
+
+
+class Found(NamedTuple):
+    """A rebuilt event, the position of the next one in the damaged log, and the lost part between them."""
+
+    event: bytes
+    end: int
+    lost: Gap | None
+    how: Rebuilt
+
+
+@dataclass(frozen=True)
+class _Following:
+    """The events after the format description: the position of the first, and what they prove."""
+
+    start: bytes  # the bytes before them
+    position: int
+    is_checksummed: bool
+    frames: list[Frame]
+    is_relay_log: bool
+
+    @property
+    def stated_begin(self) -> int | None:
+        """The original position of the first of them; None if they state no positions of this log."""
+        stated = (frame for frame in self.frames if frame.header.next_position)
+        frame = None if self.is_relay_log else next(stated, None)
+        if frame is None:
+            return None
+        begin = frame.header.next_position - (frame.end_position - self.position)
+        return begin if begin >= len(MAGIC) else None
+
+
+def rebuild(stream: BinaryIO) -> Found | None:
+    """Rebuild the damaged format description event of a log; None if none can be proven.
+
+    The stream must be seekable; its position changes.
+    """
+    for following in _followings(stream):
+        fitting = [known for known in known_formats() if _matches(known, following)]
+        proven = (found for known in fitting for found in _proven(known, following))
+        if (found := next(proven, None)) is not None:
+            return found
+        if fitting and (found := _likeliest(fitting, following)) is not None:
+            return found
+    return None
+
+
+def _followings(stream: BinaryIO) -> Iterator[_Following]:
+    """Candidates for the events after the format description: by checksums, else by their headers."""
+    for is_checksummed in (True, False):
+        layout = Format(4, header_length(4), is_checksummed)
+        search, at = Search(stream), 1
+        for _ in range(1 if is_checksummed else _MOST_TRIES):
+            found = search.event_or_shifted(at, layout, has_own_positions=not is_checksummed)
+            if found is None:
+                break
+            if (following := _following(stream, found, layout)) is not None:
+                yield following
+            at = found + 1
+
+
+def _following(stream: BinaryIO, position: int, layout: Format) -> _Following | None:
+    if position > _LONGEST_START:
+        return None
+    stream.seek(position)
+    frames: list[Frame] = []
+    counts: Counter[int] = Counter()
+    size, is_relay_log = 0, False
+    with suppress(BinlogError):
+        for frame in Framer(stream, 4, position, max_event_size=_MOST_BYTES):
+            size += len(frame.raw)
+            kind = frame.header.type_code
+            if kind == EventType.format_description_event:
+                is_relay_log = True
+                break
+            if checksum_status(frame.raw, frame.header, layout) == "bad":
+                break
+            if counts[kind] < _MOST_OF_TYPE:
+                frames.append(frame)
+                counts[kind] += 1
+            if len(frames) >= _MOST_EVENTS or size > _MOST_BYTES:
+                break
+    if not frames:
+        return None
+    stream.seek(0)
+    return _Following(stream.read(position), position, layout.is_checksummed, frames, is_relay_log)
+
+
+def _matches(known: KnownFormat, following: _Following) -> bool:
+    """Whether a table can decode all events, and leaves room for itself before them."""
+    begin = following.stated_begin
+    if begin is not None and begin < len(MAGIC) + _size(known):
+        return False
+    is_checksummed = following.is_checksummed
+    return all(decodes(known, frame.raw, is_checksummed=is_checksummed) for frame in following.frames)
+
+
+def _size(known: KnownFormat) -> int:
+    """Length of the event that contains the table, in bytes."""
+    return field_ranges(known)["checksum"][1]
+
+
+class _Draft:
+    """A draft of an event: its known fields, with the others taken from given bytes."""
+
+    def __init__(self, known: KnownFormat, is_checksummed: bool) -> None:
+        self.known = known
+        self.ranges = field_ranges(known)
+        self.size = _size(known)
+        self._fixed = {
+            "type_code": bytes([EventType.format_description_event]),
+            "len_event": self._number("len_event", self.size),
+            "next_position": self._number("next_position", len(MAGIC) + self.size),
+            "binlog_version": self._number("binlog_version", 4),
+            "len_header": bytes([header_length(4)]),
+            "len_post_headers": known.post_header_lengths,
+            "checksum_algorithm": bytes([is_checksummed]) * known.has_algorithm,
+        }
+
+    def _number(self, name: str, value: int) -> bytes:
+        begin, end = self.ranges[name]
+        return value.to_bytes(end - begin, "little")
+
+    def field(self, data: bytes, name: str) -> bytes:
+        begin, end = self.ranges[name]
+        return data[begin:end]
+
+    def completed(self, data: bytes, fields: dict[str, bytes]) -> bytes:
+        """The given bytes with all known fields filled in, except for the checksum."""
+        made = bytearray(data)
+        for name, value in (self._fixed | fields).items():
+            begin, end = self.ranges[name]
+            made[begin:end] = value
+        return bytes(made)
+
+    def likeness(self, data: bytes) -> int:
+        """How many bytes have their expected value."""
+        fields = ((self.field(data, name), value) for name, value in self._fixed.items())
+        return sum(a == b for found, value in fields for a, b in zip(found, value, strict=True))
+
+    def summed(self, data: bytes) -> bytes:
+        """The event with a matching checksum."""
+        if not self.known.has_algorithm:
+            return data
+        return data[:-CHECKSUM_SIZE] + crc32(data[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
+
+    def alignments(self, following: _Following) -> Iterator[tuple[bytes, int]]:
+        """The damaged bytes as an event of the right size, with its end, in all likely alignments."""
+        whole = len(MAGIC) + self.size
+        begin = following.stated_begin
+        ends = [following.position - (begin - whole) if begin is not None else following.position, whole]
+        for end in dict.fromkeys(end for end in ends if 0 < end <= following.position):
+            old = following.start[:end]
+            excess = len(old) - whole
+            for cut in range(min(len(old), whole) + 1) if excess else [whole]:
+                made = old[:cut] + bytes(max(-excess, 0)) + old[cut + max(excess, 0) :]
+                yield made[len(MAGIC) :], end
+
+
+def _proven(known: KnownFormat, following: _Following) -> Iterator[Found]:
+    """The events with this table whose checksum equals that of the damaged one."""
+    if not known.has_algorithm:
+        return
+    draft = _Draft(known, following.is_checksummed)
+    ids = {frame.raw[slice(*draft.ranges["server_id"])] for frame in following.frames}
+    first = following.frames[0].raw[slice(*draft.ranges["timestamp"])]
+    tried: set[tuple[bytes, ...]] = set()
+    for data, end in draft.alignments(following):
+        stored = data[-CHECKSUM_SIZE:]
+        found = tuple(draft.field(data, name) for name in _FREE)
+        if (*found, stored) in tried:
+            continue
+        tried.add((*found, stored))
+        for values in _alternatives(found, first, ids):
+            made = draft.summed(draft.completed(data, dict(zip(_FREE, values, strict=True))))
+            version = _version(draft.field(made, "server_version"))
+            if made[-CHECKSUM_SIZE:] == stored and version is not None:
+                how = Rebuilt(version, is_proven=True, doubtful=[])
+                yield Found(made, following.position, _lost(draft, following, end), how)
+
+
+def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
+    """Candidates for the free fields, if some of their bytes are damaged.
+
+    Parameters
+    ----------
+    found
+        Their values in the damaged event.
+    first, ids
+        The time of the first event after, and the servers that wrote it and others.
+    """
+    time, server, flags, version, created = found
+    plain = (int.from_bytes(flags, "little") & ~_IN_USE).to_bytes(len(flags), "little")
+    times, servers = dict.fromkeys((time, first)), dict.fromkeys((server, *ids))
+    all_flags = dict.fromkeys((plain, bytes(len(flags)), _RELAY_LOG.to_bytes(len(flags), "little")))
+    versions = dict.fromkeys((version, version.partition(b"\0")[0].ljust(len(version), b"\0")))
+    for one in product(times, servers, all_flags, versions):
+        for start in dict.fromkeys((created, bytes(len(created)), one[0])):
+            yield (*one, start)
+
+
+def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found | None:
+    """The event whose table, then other bytes, are closest to the damaged ones; None if no bytes are left."""
+
+    def rank(draft: _Draft, data: bytes) -> tuple[bool, bool, int]:
+        is_next = following.stated_begin in (None, len(MAGIC) + draft.size)
+        text = _version(draft.field(data, "server_version"))
+        return is_next, text is not None and draft.known.matches(text), draft.likeness(data)
+
+    drafts = [_Draft(known, following.is_checksummed) for known in fitting]
+    aligned = [(draft, data, end) for draft in drafts for data, end in draft.alignments(following)]
+    if not aligned:
+        return None
+    draft, data, end = max(aligned, key=lambda one: rank(one[0], one[1]))
+    fields, doubtful = _guessed(draft, data, following)
+    made = draft.summed(draft.completed(data, fields))
+    version = _version(draft.field(made, "server_version")) or ""
+    how = Rebuilt(version, is_proven=False, doubtful=doubtful)
+    return Found(made, following.position, _lost(draft, following, end), how)
+
+
+def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, bytes], list[str]]:
+    """The fields that servers fill in, with the names of those that have implausible values."""
+    first = following.frames[0].header
+    doubtful = []
+    values = {name: draft.field(data, name) for name in _FREE}
+    text = _version(values["server_version"])
+    if text is None or not draft.known.matches(text):
+        size = len(values["server_version"])
+        values["server_version"] = draft.known.version.encode().ljust(size, b"\0")
+        doubtful.append("server_version")
+    time = int.from_bytes(values["timestamp"], "little")
+    if not 0 < time <= first.timestamp:
+        time = first.timestamp
+        values["timestamp"] = time.to_bytes(len(values["timestamp"]), "little")
+        doubtful.append("timestamp")
+    ids = Counter(frame.header.server_id for frame in following.frames)
+    if int.from_bytes(values["server_id"], "little") not in ids:
+        values["server_id"] = ids.most_common(1)[0][0].to_bytes(len(values["server_id"]), "little")
+        doubtful.append("server_id")
+    # Only the first log after a server's start contains the start time, which is when the log begins.
+    nothing = bytes(len(values["create_timestamp"]))
+    if values["create_timestamp"] not in (nothing, values["timestamp"]):
+        values["create_timestamp"] = nothing
+        doubtful.append("create_timestamp")
+    flags = int.from_bytes(values["flags"], "little")
+    is_relay_log = following.is_relay_log or flags & ~_IN_USE == _RELAY_LOG
+    values["flags"] = (_RELAY_LOG if is_relay_log else 0).to_bytes(len(values["flags"]), "little")
+    return values, doubtful
+
+
+def _version(field: bytes) -> str | None:
+    """The server's version, if these bytes look like one and are zero-padded."""
+    text, _, rest = field.partition(b"\0")
+    if rest.strip(b"\0") or not text.isascii() or not text.decode().isprintable():
+        return None
+    return text.decode() if version_numbers(text.decode()) else None
+
+
+def _lost(draft: _Draft, following: _Following, end: int) -> Gap | None:
+    """The gap before the first intact event, which contained other events."""
+    begin = following.stated_begin
+    if begin == len(MAGIC) + draft.size or end >= following.position:
+        return None
+    return no_event_between(end, following.position)
+
+
+def no_event_between(start: int, stop: int) -> Gap:
+    """The gap after the format description."""
+    return Gap(start, stop, DamagedError("no intact event follows the format description"))

@@ -1,0 +1,321 @@
+"""Repairs a damaged log: writes all its intact events, by default only of complete transactions, to a new
+log.
+
+The result is verified before it gets its final name.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.check.damage_scan import Start, scan
+from binlog_kaitai.check.division import (
+    Open,
+    open_pieces,
+    orphans,
+    rows_without_tables,
+    sure_or_defining,
+)
+from binlog_kaitai.check.format_search import Rebuilt
+from binlog_kaitai.check.log_writer import LogWriter, writing
+from binlog_kaitai.check.rewritten_headers import LogHeader, find_log_header, read_log_header, replaced
+from binlog_kaitai.check.salvage import Doubtful, knows_gtids, lost_in
+from binlog_kaitai.check.verify_report import Report
+from binlog_kaitai.core.grammar import EventType, Format
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import (
+    BinlogError,
+    DamagedError,
+    NotABinlogError,
+    UsageError,
+    reading,
+)
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.boundaries import Boundaries, Role, Roles, Segments, roles_of
+from binlog_kaitai.log.gaps import AroundDamage, Gap
+from binlog_kaitai.rows.tables import Tables
+from binlog_kaitai.sources.outputs import refuse_inputs
+from binlog_kaitai.sources.source import MAGIC, Source
+
+#: If one of these events occurs, every transaction begins with a GTID event.
+_HAVE_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
+
+#: Reasons for leaving out the events of a relay log, rows, and pieces of a rows event.
+_NO_FORMAT = "the format description of their server is lost"
+_NO_TABLE = "the table map of these rows is lost"
+_LOST = "part of it is lost"
+_PIECES = "pieces of the rows event are missing"
+
+
+class Dropped(NamedTuple):
+    """Intact events that were left out: an incomplete transaction, or the rest of one.
+
+    `gtid` is None if it is unknown.
+    """
+
+    position: int
+    size: int
+    events: int
+    gtid: str | None
+    reason: str
+
+
+@dataclass
+class Repair:
+    """The result of repairing a log.
+
+    Attributes
+    ----------
+    file, target : str
+        The damaged log and the new one.
+    damages : list of BinlogError
+        Damage found in the damaged log (the first thousand).
+    damage_count : int
+        Total number of damages.
+    corrected : int or None
+        Offset of the single wrong byte of the first event that was corrected.
+    rebuilt : Rebuilt or None
+        How the first event was rebuilt, if more than one byte was wrong.
+    lost : list of Gap
+        Byte ranges without an intact event.
+    dropped : list of Dropped
+        Intact events that were left out.
+    doubtful : list of Doubtful
+        Events that were kept although they are not proven intact.
+    result : Report
+        The verification report of the new log, which has no damage.
+    """
+
+    file: str
+    target: str
+    damages: list[BinlogError] = field(default_factory=list)
+    damage_count: int = 0
+    corrected: int | None = None
+    rebuilt: Rebuilt | None = None
+    lost: list[Gap] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    doubtful: list[Doubtful] = field(default_factory=list)
+    result: Report = field(default_factory=lambda: Report(""))
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes of the damaged log that are not part of any event in the new one."""
+        return sum(one.stop - one.start for one in self.lost) + sum(one.size for one in self.dropped)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether only the first event of the damaged log could be kept although it contained more."""
+        return self.result.events <= 1 and self.lost_bytes > 0
+
+    @property
+    def lacks_format(self) -> bool:
+        """Whether intact events were left out because their format is unknown."""
+        return any(one.reason == _NO_FORMAT for one in self.dropped)
+
+
+def repair(
+    source: Source,
+    target: str,
+    *,
+    keep_partial: bool = False,
+    format_from: Source | None = None,
+    overwrite: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Repair:
+    """Write the intact events of a damaged log to a new log.
+
+    Parameters
+    ----------
+    source
+        The damaged log; must be seekable.
+    target
+        Path of the new log.
+    keep_partial
+        Also keep the intact events of incomplete transactions, except incomplete split rows events, and rows
+        whose table map is lost.
+    format_from
+        Another log of the same server: its first event replaces the damaged one.
+    overwrite
+        Overwrite an existing file.
+    progress
+        Called from time to time with the offset reached.
+
+    Raises
+    ------
+    UsageError
+        The target exists or is one of the logs, or the log is not seekable.
+    BinlogError
+        The first event is damaged and cannot be proven, or the log is encrypted.
+    """
+    inputs = [source.path, format_from.path if format_from else None]
+    refuse_inputs(target, inputs)
+    with reading(source.name), source.open() as stream:
+        if not stream.seekable():
+            raise UsageError("streams cannot be repaired; save the log to a file first", file=source.name)
+        head = _header_of(stream, format_from)
+    report = scan(source, progress, start=Start(head.data, head.end))
+    if report.not_checked is not None:
+        raise report.not_checked
+    done = Repair(source.name, target, report.damages, report.damage_count, head.corrected, head.rebuilt)
+    if head.damage is not None:
+        done.damages.insert(0, head.damage.at(file=source.name, position=0))
+        done.damage_count += 1
+    with (
+        reading(source.name),
+        source.open() as stream,
+        writing(target, inputs, overwrite=overwrite) as writer,
+    ):
+        done.lost, done.doubtful = lost_in(stream, report, head)
+        _Rebuild(writer, done, head, keep_partial=keep_partial).run(stream)
+    done.result = scan(Source.of_path(target))
+    if done.result.damage_count:
+        raise done.result.damages[0]
+    left_out = [(one.position, one.position + one.size) for one in done.dropped]
+    done.doubtful = [
+        one for one in done.doubtful if not any(start <= one.position < end for start, end in left_out)
+    ]
+    return done
+
+
+def _header_of(stream: BinaryIO, format_from: Source | None) -> LogHeader:
+    """The start of a log, corrected, or that of another log with the same format."""
+    if format_from is not None:
+        with reading(format_from.name), format_from.open() as other:
+            return replaced(stream, read_log_header(other))
+    try:
+        return find_log_header(stream)
+    except BinlogError as error:
+        if isinstance(error, NotABinlogError) and not isinstance(error, DamagedError):
+            raise
+        error.reason += "; use --format-from to take it from another log of the same server"
+        raise
+
+
+def _writes_gtids(layout: Format) -> bool:
+    """Whether the server that wrote this format description begins every transaction with a GTID event.
+
+    MariaDB does since 10.0, MySQL since 5.7. MySQL 5.6 has GTID events, but writes them only with
+    gtid_mode=ON.
+    """
+    # Event types added in MySQL 5.7 distinguish it from 5.6.
+    is_newer = layout.post_header_length_of(EventType.transaction_context_event) > 0
+    is_mariadb = layout.post_header_length_of(EventType.gtid_event) > 0
+    return knows_gtids(layout) and (is_newer or is_mariadb)
+
+
+class _Rebuild:
+    def __init__(self, writer: LogWriter, done: Repair, head: LogHeader, *, keep_partial: bool) -> None:
+        self._writer = writer
+        self._done = done
+        self._header = head
+        context = head.context
+        self._keep_partial = keep_partial
+        self._has_gtids = False
+        # In a relay log, its own format is followed by that of the events' server, which is required to read
+        # them.
+        self._lacks_format = context.is_relay_log and bool(done.lost)
+        self._is_adrift = False  # after a gap, with no certain start so far
+        self._boundaries = Boundaries()
+        self._open: Open | None = None
+        self._pieces: Open | None = None
+        self._tables = Tables(Definitions())
+
+    def run(self, stream: BinaryIO) -> None:
+        for block in BlockReader.of_file(io.BytesIO(self._header.data), self._done.file):
+            self._take_usable(block)
+        at, lost = self._header.end, self._done.lost
+        known = [one for one in lost if one.stop > at or one.start >= at]
+        if self._header.lost is not None:
+            lost.insert(0, self._header.lost)
+            self._close(_LOST)
+        name, context, size = self._done.file, self._header.context, stream.seek(0, io.SEEK_END)
+        for one in AroundDamage(stream, name, context, at, known=known):
+            if isinstance(one, Block):
+                self._take_usable(one)
+            elif one in known:
+                self._close(_LOST)
+            elif one.start < size:
+                raise one.error
+        self._close("its end is missing")
+
+    def _take_usable(self, block: Block) -> None:
+        """Write a block; if partial transactions are kept, without rows whose table map is lost."""
+        if not self._keep_partial:
+            self._take(block)
+            return
+        is_lost = rows_without_tables(block, self._tables)
+        limits = [0, *(np.flatnonzero(np.diff(is_lost)) + 1).tolist(), len(block)]
+        for begin, end in pairwise(limits):
+            if is_lost[begin]:
+                size = int(block.end_positions[end - 1] - block.positions[begin])
+                self._drop(int(block.positions[begin]), size, end - begin, None, _NO_TABLE)
+            else:
+                self._take(block if end - begin == len(block) else block.part(begin, end))
+
+    def _take(self, block: Block) -> None:
+        found, first = roles_of(block), 0
+        self._lacks_format &= not (block.is_special and int(block.positions[0]) > len(MAGIC))
+        if self._lacks_format and not self._keep_partial:
+            self._take_outside(block, found)
+            return
+        self._has_gtids |= not _HAVE_GTIDS.isdisjoint(block.kinds)
+        if self._is_adrift:
+            if self._keep_partial:
+                first, reason = orphans(block), _PIECES
+            else:
+                has_gtids = self._has_gtids or _writes_gtids(block.layout)
+                first = sure_or_defining(block, found, has_gtids=has_gtids)
+                reason = "its beginning may be lost"
+            if first:
+                size = int(block.end_positions[first - 1] - block.positions[0])
+                self._drop(int(block.positions[0]), size, first, None, reason)
+        if first < len(block):
+            self._is_adrift = False
+            segments = self._boundaries.divide(found.part(first, len(block)))
+            self._note_open(block, segments, found.roles, first)
+            self._pieces = open_pieces(block, first, self._writer.position, self._pieces)
+            self._writer.write(block, np.arange(first, len(block)))
+
+    def _take_outside(self, block: Block, found: Roles) -> None:
+        is_outside = found.roles == Role.OUTSIDE
+        self._writer.write(block, np.flatnonzero(is_outside))
+        for row in np.flatnonzero(~is_outside).tolist():
+            self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, _NO_FORMAT)
+
+    def _note_open(self, block: Block, segments: Segments, roles: Any, first: int) -> None:
+        if not segments.is_open:
+            self._open = None
+            return
+        rows = segments.rows[segments.starts[-1] :] + first
+        if self._open is None or not (segments.continues and len(segments.starts) == 1):
+            distance = int(block.positions[rows[0]] - block.positions[first])
+            self._open = Open.at(block, int(rows[0]), self._writer.position + distance)
+        self._open.go_on(block, rows, roles[rows], segments.phases[rows - first])
+
+    def _close(self, reason: str) -> None:
+        """End the open transaction at a gap or at the end of the log: drop it if it is incomplete."""
+        found, self._open = self._open, None
+        pieces, self._pieces = self._pieces, None
+        # Pieces may also follow the end of a transaction, which is complete without them.
+        if self._keep_partial or found is None or found.is_complete:
+            found, reason = pieces, _PIECES
+        if found is not None and not found.is_complete:
+            self._writer.truncate(found.target)
+            self._drop(found.position, found.size, found.events, found.gtid, reason)
+        self._boundaries = Boundaries()
+        self._is_adrift = True
+
+    def _drop(self, position: int, size: int, events: int, gtid: str | None, reason: str) -> None:
+        dropped, last = self._done.dropped, self._done.dropped[-1:]
+        if gtid is None and last and last[0].position + last[0].size == position and last[0].reason == reason:
+            dropped[-1] = last[0]._replace(size=last[0].size + size, events=last[0].events + events)
+        else:
+            dropped.append(Dropped(position, size, events, gtid, reason))

@@ -1,0 +1,129 @@
+"""Writes only the selected transactions of a log, with the same writer as `repair`.
+
+A transaction is copied completely or not at all, so only its position changes. Events of the log itself stay:
+the format description, the previous GTIDs, and the rotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.check.log_writer import writing
+from binlog_kaitai.core.transactions import BETWEEN
+from binlog_kaitai.errors import reading
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.sources.outputs import refuse_inputs
+from binlog_kaitai.sources.source import Source
+from binlog_kaitai.views.transaction_batches import read_transactions
+
+
+@dataclass
+class Slice:
+    """The result of slicing a log.
+
+    Attributes
+    ----------
+    file, target : str
+        The input log and the output log.
+    transactions, events, bytes : int
+        Number of copied transactions, and size of the new log, including the events of the log itself.
+    open : int
+        Number of transactions left out because they do not end in the log.
+    """
+
+    file: str
+    target: str
+    transactions: int = 0
+    events: int = 0
+    bytes: int = 0
+    open: int = 0
+
+
+def slice_log(
+    sources: list[Source], targets: list[str], *, overwrite: bool = False, **filters: Any
+) -> Iterator[Slice]:
+    """For each log, write a new one with the transactions that match the filters.
+
+    Parameters
+    ----------
+    sources
+        The logs, in order.
+    targets
+        Paths of the new logs.
+    overwrite
+        Overwrite existing files.
+    filters
+        As :func:`binlog_kaitai.read_transactions` takes them.
+
+    Raises
+    ------
+    UsageError
+        A target exists or is one of the logs, or a filter is invalid.
+    BinlogError
+        A log is damaged.
+    """
+    inputs = [source.path for source in sources]
+    for target in targets:
+        refuse_inputs(target, inputs)
+    wanted = {plain(source.name): _Ranges() for source in sources}
+    for batch in read_transactions(sources, **filters):
+        # A batch covers a single log.
+        wanted[batch.column("file")[0].as_py()].add(batch)
+    for source, target in zip(sources, targets, strict=True):
+        yield _write(source, target, wanted[plain(source.name)], inputs, overwrite)
+
+
+class _Ranges:
+    """Ranges of selected transactions; adjacent ones are merged."""
+
+    def __init__(self) -> None:
+        self.count = self.open = 0
+        self.starts: list[Any] = []
+        self.ends: list[Any] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add transactions of the view, which follow those before."""
+        is_open = pc.equal(batch.column("kind"), "open").to_numpy(zero_copy_only=False)
+        starts, ends = (batch.column(name).to_numpy()[~is_open] for name in ("position", "end_position"))
+        self.open += int(is_open.sum())
+        self.count += len(starts)
+        if len(starts):
+            is_new = np.append(True, starts[1:] != ends[:-1])
+            self.starts.append(starts[is_new])
+            self.ends.append(ends[np.append(is_new[1:], True)])
+
+    def joined(self) -> tuple[Any, Any]:
+        """Starts and ends of the ranges, int64."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return np.concatenate([nothing, *self.starts]), np.concatenate([nothing, *self.ends])
+
+
+def _write(source: Source, target: str, wanted: _Ranges, inputs: list[str | None], overwrite: bool) -> Slice:
+    done = Slice(source.name, target, wanted.count, open=wanted.open)
+    starts, ends = wanted.joined()
+    with (
+        reading(source.name),
+        source.open() as stream,
+        writing(target, inputs, overwrite=overwrite) as writer,
+    ):
+        for block in BlockReader.of_file(stream, source.name):
+            rows = np.flatnonzero(_chosen(block, starts, ends))
+            writer.write(block, rows)
+            done.events += len(rows)
+        done.bytes = writer.position
+    return done
+
+
+def _chosen(block: Block, starts: Any, ends: Any) -> Any:
+    chosen = np.isin(block.types, [int(kind) for kind in BETWEEN])
+    if len(starts):
+        range_of = np.searchsorted(starts, block.positions, side="right") - 1
+        chosen |= (range_of >= 0) & (block.positions < ends[range_of])
+    return chosen

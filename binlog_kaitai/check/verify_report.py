@@ -1,0 +1,126 @@
+"""The result of checking a log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError, NotABinlogError, SourceError
+from binlog_kaitai.log.checksum_runs import STATUSES
+from binlog_kaitai.log.gaps import Gap, add_gap
+from binlog_kaitai.log.log_end import End
+
+#: Damages beyond this number are counted, but not kept.
+MAX_DAMAGES = 1000
+
+#: Errors after which the rest of a log remains unchecked, although nothing shows that it is damaged.
+_NOT_DAMAGE = (EncryptedError, NotABinlogError, SourceError)
+
+#: Length of a UUID as text; a source of MariaDB, `domain-server`, is shorter.
+_UUID_LENGTH = 36
+
+
+@dataclass
+class Report:
+    """The result of checking a log.
+
+    Attributes
+    ----------
+    file : str
+        Name of the log.
+    size : int
+        Size in bytes, as far as it was read.
+    events, inner_events, transactions : int
+        Events of the file itself, events inside compressed transactions, and transactions.
+    checksums : dict
+        Number of the file's own events by checksum state: ``"ok"``, ``"bad"``, ``"none"``.
+    bodies : int
+        Number of events, including those inside compressed transactions, whose body was parsed.
+    damages : list of BinlogError
+        The first :data:`MAX_DAMAGES` damages, in file order.
+    damage_count : int
+        Number of damages.
+    not_checked : BinlogError or None
+        Why the rest of the file, or all of it, was not checked, if not for damage: a missing key, a file that
+        cannot be read, or one that is not a binary log.
+    lost : list of Gap
+        Ranges that cannot be used, in file order; adjacent ones are merged.
+    end : End or None
+        How the file ended; None if reading stopped earlier.
+    previous_gtids : GtidSet or None
+        The GTIDs before the log, according to the log; None if it contains no such event.
+    gtids : GtidSet
+        The GTIDs of its transactions.
+    missing_before : GtidSet
+        GTIDs of `previous_gtids` that are in none of the logs checked before.
+    formats : list of (int, bytes)
+        Format description events after the first event, each with its offset.
+    invalid : set of int
+        Offsets of events with an invalid body, or with rows that do not match their table map.
+    """
+
+    file: str
+    size: int = 0
+    events: int = 0
+    inner_events: int = 0
+    transactions: int = 0
+    checksums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    bodies: int = 0
+    damages: list[BinlogError] = field(default_factory=list)
+    damage_count: int = 0
+    not_checked: BinlogError | None = None
+    lost: list[Gap] = field(default_factory=list)
+    end: End | None = None
+    previous_gtids: GtidSet | None = None
+    gtids: GtidSet = field(default_factory=GtidSet)
+    missing_before: GtidSet = field(default_factory=GtidSet)
+    formats: list[tuple[int, bytes]] = field(default_factory=list)
+    invalid: set[int] = field(default_factory=set)
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the file was checked to its end and has no damage."""
+        return not self.damage_count and self.not_checked is None
+
+    def add(self, error: BinlogError, stop: int | None = None) -> None:
+        """Add a damage; the events from its position to `stop` are lost.
+
+        Without `stop`, no event is lost: something is missing before the position. An error that is not about
+        the bytes of the log, such as a missing key, is not damage.
+        """
+        if isinstance(error, _NOT_DAMAGE) and not isinstance(error, DamagedError):
+            self.not_checked = error
+            return
+        self.damage_count += 1
+        if len(self.damages) < MAX_DAMAGES:
+            self.damages.append(error)
+        start = error.position or 0
+        add_gap(self.lost, Gap(start, start if stop is None else stop, error))
+
+    def gaps(self) -> dict[str, list[tuple[int, int]]]:
+        """First and last number of each gap in the log's GTIDs, by source.
+
+        In MySQL, a source is a server (and tag), and numbers of earlier logs are taken into account. In
+        MariaDB, it is a domain, whose numbering continues across servers. A gap is not necessarily damage:
+        filters, crashes and Group Replication also leave gaps.
+        """
+        by_source = GtidSet()
+        for gtids in (self.gtids, self.previous_gtids or GtidSet()):
+            for source, intervals in gtids.items():
+                # MariaDB states only the last number of the preceding logs.
+                is_whole = _is_mysql(source) or gtids is self.gtids
+                ranges = ((first if is_whole else 1, last + 1) for first, last in intervals)
+                by_source.add_ranges(_numbered_by(source), ranges)
+        own = {_numbered_by(source) for source, _ in self.gtids.items()}
+        return {
+            source: gaps for source, found in by_source.items() if source in own and (gaps := found.gaps())
+        }
+
+
+def _is_mysql(source: str) -> bool:
+    return len(source) >= _UUID_LENGTH
+
+
+def _numbered_by(source: str) -> str:
+    """The unit of numbering of a source: a server (and tag) in MySQL, a domain in MariaDB."""
+    return source if _is_mysql(source) else source.partition("-")[0]

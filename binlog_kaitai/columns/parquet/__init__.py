@@ -1,1 +1,0 @@
-"""Writes logs as Parquet files."""

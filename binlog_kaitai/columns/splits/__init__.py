@@ -1,1 +1,0 @@
-"""Splits: parts of logs that can be read independently, split points, damage, and preceding definitions."""

@@ -1,1 +1,0 @@
-"""Assigns the events of a block to transactions, and summarizes transactions."""

@@ -1,1 +1,0 @@
-"""Finds all damage of a log in one pass."""

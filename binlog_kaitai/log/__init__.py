@@ -1,0 +1,1 @@
+"""What a log consists of: events one at a time, or blocks of many, and the transactions that they form."""

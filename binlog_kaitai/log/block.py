@@ -1,0 +1,314 @@
+"""A block: many events in one array, with the columns of their headers and bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Frame, resized
+from binlog_kaitai.core.grammar import (
+    BODIES,
+    CHECKSUM_SIZE,
+    LAYOUTS,
+    UNKNOWN_BODY,
+    Format,
+    Header,
+    TableMapEvent,
+    header_length,
+    read_header,
+)
+from binlog_kaitai.core.row_pieces import Pieces
+from binlog_kaitai.errors import BinlogError, out_of_memory
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers
+from binlog_kaitai.log.block_bodies import find_bodies
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.gather import Gathered
+from binlog_kaitai.log.mapped_memory import copied
+
+
+class Frames(NamedTuple):
+    """Offset, length, type code and checksum state of many events, as arrays."""
+
+    starts: Any
+    sizes: Any
+    codes: Any
+    checksums: Any
+
+    def part(self, begin: int, end: int) -> Frames:
+        """A range of the frames."""
+        return Frames(*(values[begin:end] for values in self))
+
+
+class Block:
+    """Complete events of one format.
+
+    Attributes
+    ----------
+    file : str
+        Name of the source.
+    data : uint8 array
+        The bytes; valid until the next block is requested, unless the reader shares its blocks.
+    starts : int64 array
+        Offset of each event in `data`.
+    positions, end_positions : int64 arrays
+        Start and end of each event in the file; for an event inside a payload, those of the payload.
+    sizes : int64 array
+        Length of each event.
+    checksums : uint8 array
+        Checksum state of each event, see `kernels.PENDING`.
+    layout : Format
+        The format of the events.
+    is_special : bool
+        The block consists of one event, which changes the format of the following events.
+    pieces : Pieces or None
+        Pieces of a split rows event seen so far, for callers that process the blocks in order.
+    is_before_gtid : bool
+        The next event of the log is known to be a GTID event.
+    holders : int64 array or None
+        For blocks with expanded payloads (`payloads.expand`): the number of the event that contains each
+        event, counted in the original block; -1 for events of the log itself.
+    rolled_back : bool array or None
+        Which events were rolled back, if any; see `columns.transactions.rolled_back`.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        data: Bytes,
+        position: int,
+        frames: Frames,
+        layout: Format,
+        *,
+        is_special: bool = False,
+    ) -> None:
+        self.file = file
+        self.data = data
+        self.frames = frames
+        self.starts, self.sizes, self.codes, self.checksums = frames
+        self.layout = layout
+        self.is_special = is_special
+        self.pieces: Pieces | None = None
+        self.is_before_gtid = False
+        self.holders: Any = None
+        self.rolled_back: Any = None
+        self.positions = position + frames.starts
+        self._bodies: dict[int, Gathered] = {}
+        self._ranges: dict[int, tuple[Any, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def header_length(self) -> int:
+        """Length of the event headers, in bytes."""
+        return header_length(self.layout.binlog_version) if self.is_special else self.layout.header_length
+
+    @cached_property
+    def header(self) -> Gathered:
+        """Columns of the event headers."""
+        return self._headers(self.starts)
+
+    def header_of(self, rows: Ints) -> Gathered:
+        """Columns of the headers of the given events (event numbers)."""
+        return self._headers(self.starts[rows])
+
+    def _headers(self, starts: Ints) -> Gathered:
+        parameters = {"binlog_version": self.layout.binlog_version, "len_header": self.header_length}
+        return Gathered(LAYOUTS["event_header"], self.data, starts, self.header_length, parameters)
+
+    @cached_property
+    def end_positions(self) -> Any:
+        return self.positions + self.sizes
+
+    @cached_property
+    def types(self) -> Any:
+        """Type code of each event, uint8, translated where the log uses other type numbers."""
+        if not self.layout.has_permuted_types:
+            return self.codes
+        return np.array([self.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[self.codes]
+
+    @cached_property
+    def counts(self) -> dict[int, int]:
+        """Number of events of each type that occurs, ordered by type number."""
+        counts, *_ = self._by_type
+        return {kind: int(counts[kind]) for kind in np.flatnonzero(counts).tolist()}
+
+    @cached_property
+    def _by_type(self) -> tuple[Any, Any, Any]:
+        """The result of `divide_by_type`, and the end of each type's range in the list of all events."""
+        counts, order = (np.empty(size, dtype=np.int64) for size in (256, len(self)))
+        divide_by_type.run(self.types, counts, order)
+        return counts, order, np.cumsum(counts)
+
+    @cached_property
+    def ranks(self) -> Any:
+        """For each event, the number of preceding events of its type, int64: its index in `rows_of`."""
+        counts, order, ends = self._by_type
+        ranks = np.empty(len(self), dtype=np.int64)
+        ranks[order] = np.arange(len(self)) - np.repeat(ends - counts, counts)
+        return ranks
+
+    @property
+    def kinds(self) -> list[int]:
+        """The types that occur, ordered by number."""
+        return list(self.counts)
+
+    def rows_of(self, kind: int) -> Any:
+        """Numbers of the events of a type, int64, in block order."""
+        counts, order, ends = self._by_type
+        return order[ends[kind] - counts[kind] : ends[kind]]
+
+    def body(self, kind: int) -> Gathered:
+        """Columns of the bodies of all events of a type, up to the end of its record layout."""
+        if kind not in self._bodies:
+            self._bodies[kind] = self._gather(kind, self.rows_of(kind), *self._all_body_ranges(kind))
+        return self._bodies[kind]
+
+    def gather(self, kind: int, rows: Ints) -> Gathered:
+        """Columns of the bodies of the given events of a type (event numbers)."""
+        return self._gather(kind, rows, *self._body_ranges(rows))
+
+    def _gather(self, kind: int, rows: Ints, starts: Ints, sizes: Ints) -> Gathered:
+        code = int(self.codes[rows[0]]) if len(rows) else kind
+        parameters = _parameters(self.layout, kind, code)
+        return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
+
+    def all_body_ends(self, kind: int) -> Any:
+        """End offsets in `data` of the bodies of all events of a type, excluding checksums, int64."""
+        starts, sizes = self._all_body_ranges(kind)
+        return starts + sizes
+
+    def body_ends(self, rows: Ints) -> Any:
+        """End offsets in `data` of the bodies of the given events, excluding checksums, int64."""
+        starts, sizes = self._body_ranges(rows)
+        return starts + sizes
+
+    def _all_body_ranges(self, kind: int) -> tuple[Any, Any]:
+        """Start offsets in `data` and lengths of the bodies of all events of a type, int64."""
+        if kind not in self._ranges:
+            self._ranges[kind] = self._body_ranges(self.rows_of(kind))
+        return self._ranges[kind]
+
+    def _body_ranges(self, rows: Ints) -> tuple[Any, Any]:
+        """Start offsets in `data` and lengths of the bodies of the given events, int64."""
+        starts, sizes = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+        find = find_bodies.run
+        frames = self.starts, self.sizes, self.checksums
+        find(*frames, rows, self.header_length, CHECKSUM_SIZE, starts, sizes)
+        return starts, sizes
+
+    def offset(self, kind: int, path: str) -> int | None:
+        """Offset of a body field within every event of a type; None if it varies."""
+        code = int(self.codes[np.argmax(self.types == kind)])
+        offset = offset_of(self.layout, kind, code, path)
+        return None if offset is None else self.header_length + offset
+
+    def numbers_at(self, rows: Ints, offset: Any, width: int) -> Any:
+        """Little-endian numbers of `width` bytes at `offset` (one, or one per event) in events, uint64."""
+        out = np.empty(len(rows), dtype=np.uint64)
+        read_numbers.run(self.data, self.starts[rows] + offset, 0, width, False, out)
+        return out
+
+    def part(self, begin: int, end: int) -> Block:
+        """A range of the events, sharing the array."""
+        return self.chosen(slice(begin, end))
+
+    def chosen(self, rows: Any) -> Block:
+        """The given events (event numbers, or a slice), sharing the array."""
+        frames = Frames(*(values[rows] for values in self.frames))
+        part = Block(self.file, self.data, 0, frames, self.layout, is_special=self.is_special)
+        part.pieces = self.pieces
+        part.positions = self.positions[rows]
+        part.end_positions = self.end_positions[rows]
+        if "types" in vars(self):
+            part.types = self.types[rows]  # a caller may have replaced them
+        part.holders = None if self.holders is None else self.holders[rows]
+        part.rolled_back = None if self.rolled_back is None else self.rolled_back[rows]
+        return part
+
+    def moved_to(self, outer: Block, holders: Ints) -> Block:
+        """The same events with the positions of the events that contain them."""
+        moved = self.part(0, len(self))
+        moved.holders = holders
+        moved.positions, moved.end_positions = outer.positions[holders], outer.end_positions[holders]
+        return moved
+
+    def raw(self, row: int) -> bytes:
+        """All bytes of one event."""
+        start = int(self.starts[row])
+        return copied(self.data, start, start + int(self.sizes[row]))
+
+    def fixed_header(self, row: int) -> Header:
+        """Header of one event."""
+        start, version = int(self.starts[row]), self.layout.binlog_version
+        return read_header(bytes(self.data[start : start + header_length(version)]), version)
+
+    def locate(self, row: int, error: BinlogError) -> BinlogError:
+        """Add the position and type of an event to an error, without the event's bytes."""
+        kind = type_name(int(self.types[row]))
+        return error.at(file=self.file, position=int(self.positions[row]), event_type=kind)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Turn a MemoryError from processing the block into an error that names its longest event."""
+        try:
+            yield
+        except MemoryError as error:
+            raise self.locate(int(np.argmax(self.sizes)), out_of_memory(error)) from error
+
+    def head(self, row: int) -> Event:
+        """An event that matches its layout, without the bytes of a trailing variable-length field."""
+        kind = int(self.types[row])
+        body = self.body(kind)
+        fields: tuple[Any, ...] = body.layout.fields
+        runs = [field for field in fields if type(field).__name__ == "Run" and field.size is None]
+        paths = [field.path for field in runs if not field.is_structure]
+        start, end, index = int(self.starts[row]), int(self.starts[row] + self.sizes[row]), self.ranks[row]
+        offset, after = end, end
+        if paths:
+            offset, length = (int(values[index]) for values in body.ranges(paths[-1]))
+            after = offset + length
+        raw = bytes(self.data[start:offset]) + bytes(self.data[after:end])
+        return self._event(row, resized(raw, len(raw)))
+
+    def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
+        """An event as the event reader returns it."""
+        return self._event(row, self.raw(row), table_map, checksum)
+
+    def _event(
+        self, row: int, raw: bytes, table_map: TableMapEvent | None = None, checksum: str = "none"
+    ) -> Event:
+        frame = Frame(int(self.positions[row]), read_header(raw, self.layout.binlog_version), raw)
+        layout = (
+            self.layout if self.checksums[row] != NONE or self.is_special else self.layout.without_checksums()
+        )
+        return Event(self.file, frame, layout, table_map, checksum)
+
+
+@lru_cache
+def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
+    """The parameters of a body, including those derived by the router; the same for all events of a type."""
+    parameters: dict[str, int | bool] = {
+        "type_code": kind,
+        "binlog_version": layout.binlog_version,
+        "len_post_header": layout.post_header_length_of(code),
+    }
+    nothing = np.zeros(1, dtype=np.int64)
+    body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)
+    of_router = [field.path for field in body.layout.fields if field.path.startswith("event_body.")]
+    return parameters | {path: body[path] for path in of_router}
+
+
+@lru_cache
+def offset_of(layout: Format, kind: int, code: int, path: str) -> int | None:
+    """Offset of a field within a body, if it does not depend on the content of the body."""
+    nothing = np.zeros(1, dtype=np.int64)
+    parameters = _parameters(layout, kind, code)
+    body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)
+    return body.offset(path)

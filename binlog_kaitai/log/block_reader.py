@@ -1,0 +1,400 @@
+"""Reads a log in blocks: many complete events per array, with the state needed to decode them.
+
+Rules
+-----
+1. All events of a block have one format. An event that changes the format (a format description, the start
+   of encryption) forms a block of its own and is parsed by the grammar.
+2. The array of a block is reused; keep no references into it after requesting the next block, unless the
+   reader shares its blocks.
+3. The array grows only when it is full of bytes actually read.
+4. An event too long for memory forms a block of its own, an array mapped over its file (see `mapped`).
+5. The event reader's `Framer` reports impossible headers and how the file ends.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from binlog_kaitai.core.context import FORMAT_TYPES, Context
+from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_start
+from binlog_kaitai.core.grammar import Format, header_length, header_offset, read_header
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.byte_kernels import BAD, NONE, PENDING
+from binlog_kaitai.log import checksum_runs as checksums
+from binlog_kaitai.log.block import Block, Frames
+from binlog_kaitai.log.buffers import Buffers
+from binlog_kaitai.log.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
+from binlog_kaitai.log.log_end import End, classify_end
+from binlog_kaitai.log.mapped_memory import LONG, bytes_remaining, map_next
+from binlog_kaitai.log.prefetch import prefetch
+from binlog_kaitai.sources.layer import is_regular_file
+from binlog_kaitai.sources.source import MAGIC
+
+BLOCK_SIZE = 4 << 20
+
+#: Smaller files are read without a thread.
+_PREFETCH_FROM = 16 << 20
+
+#: Number of bytes read and framed at a time.
+_STEP = 4 << 20
+
+#: Buffers of this size and more, in bytes, grow by 1/n, since NumPy touches all of the memory added.
+_LARGE, _GROWTH = 64 << 20, 8
+
+#: Default maximum number of events per block, which keeps the columns small.
+MAX_EVENTS = 1 << 17
+
+#: A block ends at its last GTID event only if the remainder is at most 1/n of the block.
+_READ_AGAIN = 8
+
+
+class BlockReader:
+    """Blocks of a stream, in order.
+
+    Parameters
+    ----------
+    stream
+        A binary stream at an event; see :meth:`of_file` for a stream at a file's magic.
+    context
+        State before the event.
+    position
+        Offset of the event in the file.
+    peeked
+        Bytes already taken from the stream.
+    block_size, max_events
+        Maximum size in bytes, unless a single event is longer, and maximum number of events of a block.
+    leaves_checks
+        Leave checksums to the consumer, who may verify them (`checksums.check`).
+    verify_checksums
+        Raise ChecksumError for an event that cannot be decoded and has a wrong checksum.
+    prefetches
+        Read, frame and check blocks of a regular file in a thread, one block ahead.
+    shares_blocks
+        Other threads may use a block after the next one is requested.
+    ends_at_gtids
+        End a block before a GTID event near its end, so that few transactions span two blocks.
+    finder
+        Called in place of `find_events`; it may leave out events.
+
+    Attributes
+    ----------
+    position : int
+        Offset of the next event, or of a later one if blocks are prefetched.
+    tail : Tail or None
+        Set after iteration: the bytes after the last complete event.
+
+    Raises
+    ------
+    NotABinlogError, EncryptedError, FramingError, GrammarError
+        As the reader does.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        context: Context,
+        position: int = 0,
+        *,
+        name: str = "<stream>",
+        peeked: bytes = b"",
+        block_size: int = BLOCK_SIZE,
+        max_events: int = MAX_EVENTS,
+        max_event_size: int = 1 << 32,
+        leaves_checks: bool = False,
+        verify_checksums: bool = True,
+        prefetches: bool = False,
+        shares_blocks: bool = False,
+        ends_at_gtids: bool = False,
+        finder: Callable[..., tuple[Frames, int, int]] | None = None,
+    ) -> None:
+        self.name, self._find_events = name, finder or find_events
+        self._ends_at_gtids, self._prefetches = ends_at_gtids, prefetches
+        self._leaves_checks, self._verify_checksums = leaves_checks, verify_checksums
+        self.context = context
+        self.position = position  # of the next event, in the file
+        self.tail: Tail | None = None
+        self._stream = stream
+        self._special = _special_types(context.layout, everything=False)
+        self._max_events, self._max_event_size = max_events, max_event_size
+        self._buffer: Any = np.empty(max(block_size, 256, len(peeked)), dtype=np.uint8)
+        self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
+        self._buffers = Buffers(are_shared=shares_blocks)
+        self._error: BinlogError | None = None  # raised after the events before it
+        # Offsets in the buffer: of the next block, of the bytes not framed yet, and after the bytes read.
+        self._at, self._scanned, self._end = 0, 0, len(peeked)
+
+    @classmethod
+    def of_file(cls, stream: BinaryIO, name: str, **options: Any) -> BlockReader:
+        """Blocks of a whole file, from its magic on; the options are those of the class."""
+        version, peeked = read_start(stream)
+        return cls(stream, Context(version, peeked), len(MAGIC), name=name, peeked=peeked, **options)
+
+    def end(self, *, checks_pieces: bool = True) -> End | None:
+        """Set after iteration: how the log ended; None if its end was not reached.
+
+        `checks_pieces` is that of `classify_end`.
+
+        Raises
+        ------
+        DamagedError
+            As `classify_end` does.
+        """
+        if self.tail is None:
+            return None
+        return classify_end(self.name, self.tail, self.context, checks_pieces=checks_pieces)
+
+    def __iter__(self) -> Iterator[Block]:
+        blocks = self._blocks()
+        for block in blocks:
+            yield block
+            if self._prefetches and self.position >= _PREFETCH_FROM and is_regular_file(self._stream):
+                yield from prefetch(blocks)
+
+    def _blocks(self) -> Iterator[Block]:
+        room, count = room_for(self._max_events), 0
+        while True:
+            found, why = self._find(room.part(count, self._max_events))
+            count += found
+            if not count:  # pass over events that were left out
+                self._drop_consumed()
+            if why == MORE and self._read_on():
+                continue
+            if count:
+                is_full = why == FULL or (why == MORE and self._end == self._buffer.size)
+                block = self._block(room.part(0, count), ends_at_gtid=self._ends_at_gtids and is_full)
+                yield block
+                room, count = room_for(self._max_events), 0
+                if block.is_before_gtid and why == MORE:
+                    self._make_room()
+            elif why == SPECIAL:
+                yield self._special_block()
+            elif why == MORE and (long := self._long_block()) is not None:
+                yield long
+            elif self.tail is not None:
+                return
+            elif why == IMPOSSIBLE or not self._make_room():
+                self._leave_to_framer(is_at_end=why != IMPOSSIBLE)
+                return
+
+    def _find(self, room: Frames) -> tuple[int, int]:
+        frames, self._scanned, why = self._find_events(
+            self._buffer,
+            self._scanned,
+            self._end,
+            self.context.layout,
+            self._special,
+            room=room,
+            max_event_size=self._max_event_size,
+            leaves_checks=self._leaves_checks,
+        )
+        return len(frames.starts), why
+
+    def _block(self, frames: Frames, *, ends_at_gtid: bool) -> Block:
+        if last := self._last_gtid(frames) if ends_at_gtid else 0:
+            self._scanned, frames = int(frames.starts[last]), frames.part(0, last)
+        data = self._buffer[: self._scanned]
+        block = Block(self.name, data, self.position - self._at, frames, self.context.layout)
+        block.pieces, block.is_before_gtid = self.context.pieces, last > 0
+        self._drop_consumed()
+        return block
+
+    def _last_gtid(self, frames: Frames) -> int:
+        """Number of the last GTID event, if so few bytes follow that framing them again is cheap; else 0."""
+        begin, end = int(frames.starts[0]), self._scanned
+        near = int(np.searchsorted(frames.starts, end - (end - begin) // _READ_AGAIN))
+        found = np.flatnonzero(_is_gtid(self.context.layout)[frames.codes[near:]])
+        return near + int(found[-1]) if len(found) else 0
+
+    def _drop_consumed(self) -> None:
+        self.position += self._scanned - self._at
+        self._at = self._scanned
+
+    def _special_block(self) -> Block:
+        self.context.check_readable(self.name, self.position)
+        layout = self.context.layout
+        nothing = np.zeros(256, dtype=np.bool_)
+        frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=room_for(1))
+        position = self.position - self._at
+        block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
+        block.pieces = self.context.pieces
+        try:
+            self.context.observe(block.raw(0), block.fixed_header(0))
+        except BinlogError as error:
+            if self._verify_checksums and _is_bad(block):
+                raise checksums.error_at(block, 0) from None
+            raise block.locate(0, error) from error.__cause__
+        self._special = _special_types(self.context.layout, everything=self.context.is_encrypted)
+        self._scanned = end
+        self._drop_consumed()
+        return block
+
+    def _long_block(self) -> Block | None:
+        """The next event, if it is too long for memory. For an incomplete event, only `tail` is set."""
+        layout, have = self.context.layout, self._end - self._at
+        length = header_length(layout.binlog_version)
+        if have < length:
+            return None
+        header = read_header(bytes(self._buffer[self._at : self._at + length]), layout.binlog_version)
+        size, code = header.len_event, header.type_code
+        left = None if size <= LONG or self._special[code] else bytes_remaining(self._stream)
+        if left is None:
+            return None
+        if have + left < size:
+            self.tail = Tail(TailKind.PART, self.position, have + left, header)
+            return None
+        mapped = map_next(self._stream, have, size)
+        if mapped is None:
+            return None
+        state = PENDING if layout.is_checksummed else NONE
+        kinds = np.int64, np.int64, np.uint8, np.uint8
+        values = mapped.start, size, code, state
+        frames = Frames(*(np.array([value], dtype=kind) for value, kind in zip(values, kinds, strict=True)))
+        if not self._leaves_checks:
+            checksums.settle(mapped.data, frames)
+        block = Block(self.name, mapped.data, self.position - mapped.start, frames, layout)
+        block.pieces = self.context.pieces
+        self.position += size
+        self._at = self._scanned = self._end = 0
+        return block
+
+    def _read_on(self) -> bool:
+        """Read a small step, to frame it while cached; False if the buffer is full or at the end."""
+        room = memoryview(self._buffer)[self._end : self._end + _STEP]
+        # Some streams do not accept an empty buffer.
+        try:
+            count = _read_into(self._stream, room) if len(room) and self._error is None else 0
+        except BinlogError as error:
+            self._error, count = error, 0
+        self._end += count
+        return count > 0
+
+    def _make_room(self) -> bool:
+        """Move incomplete bytes to the start of a buffer and read on; False at the end of the stream."""
+        have = self._end - self._at
+        if have == self._buffer.size:
+            more = have if have < _LARGE else have // _GROWTH
+            try:  # The system moves the pages of a large array, so that no byte is held twice.
+                self._buffer.resize(have + more)
+            except ValueError:  # A block refers to it.
+                self._buffer = np.concatenate((self._buffer, np.empty(more, dtype=np.uint8)))
+        elif self._at:
+            # The previous blocks may still be in use while this one is filled, so buffers alternate.
+            spare = self._buffers.after(self._buffer)
+            spare[:have] = self._buffer[self._at : self._end]
+            self._buffer = spare
+            self._at, self._scanned, self._end = 0, 0, have
+        return self._read_on()
+
+    def _leave_to_framer(self, *, is_at_end: bool) -> None:
+        if self._error is not None and is_at_end:
+            raise self._error
+        rest = bytes(self._buffer[self._at : self._end])
+        # At the end, use only the bytes already seen: a log in use may have grown since.
+        stream: Any = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)
+        version = self.context.layout.binlog_version
+        framer = Framer(stream, version, self.position, self._max_event_size)
+        for _ in framer:
+            raise AssertionError("the framer found an event that the kernel did not")
+        self.tail = framer.tail
+
+
+def room_for(count: int) -> Frames:
+    """Arrays for some events, with undefined values."""
+    kinds = np.int64, np.int64, np.uint8, np.uint8
+    return Frames(*(np.empty(count, dtype=kind) for kind in kinds))
+
+
+def find_events(
+    data: Any,
+    at: int,
+    end: int,
+    layout: Format,
+    special: Any,
+    *,
+    room: Frames,
+    max_event_size: int = 1 << 32,
+    leaves_checks: bool = False,
+) -> tuple[Frames, int, int]:
+    """The events in `data[at:end]`, the offset after them, and why framing stopped: see `frame_kernels`.
+
+    The events are written to `room`, which limits their number.
+    """
+    length = header_length(layout.binlog_version)
+    count, after, why = frame.run(
+        data, at, end, length, *_header_offsets(), special, max_event_size, *room[:3]
+    )
+    found = room.part(0, count)
+    found.checksums[:] = PENDING if layout.is_checksummed else NONE
+    if not leaves_checks:
+        checksums.settle(data, found)
+    return found, int(after), why
+
+
+def _is_bad(block: Block) -> bool:
+    """Whether a special block has a wrong checksum; False if the event has none."""
+    with suppress(BinlogError):
+        return bool(checksums.check(block)[0] == BAD)
+    return False
+
+
+@cache
+def _header_offsets() -> tuple[int, int]:
+    return header_offset("len_event"), header_offset("type_code")
+
+
+def frame_all(name: str, data: Any, layout: Format) -> Block | None:
+    """Events that fill the given bytes, as one block; None if they are not complete events of this format.
+
+    A uint8 array becomes the array of the block, without a copy.
+    """
+    array = data if isinstance(data, np.ndarray) else np.frombuffer(bytearray(data), dtype=np.uint8)
+    special = _special_types(layout, everything=False)
+    room = room_for(len(array) // header_length(layout.binlog_version) + 1)
+    frames, end, _ = find_events(array, 0, len(array), layout, special, room=room)
+    return Block(name, array, 0, frames, layout) if end == len(array) else None
+
+
+class _Rest(io.RawIOBase):
+    """Bytes already read from a stream, followed by the rest of the stream."""
+
+    def __init__(self, start: bytes, stream: BinaryIO) -> None:
+        self._start = start
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._start:
+            part, self._start = self._start[:size], self._start[size:]
+            return part
+        return self._stream.read(size)
+
+
+@lru_cache
+def _is_gtid(layout: Format) -> Any:
+    """For each type code, whether it is a GTID event."""
+    return np.array([layout.effective_type(code) in GTID_TYPES for code in range(256)], dtype=np.bool_)
+
+
+@lru_cache
+def _special_types(layout: Format, *, everything: bool) -> Any:
+    """For each type code, whether its events form blocks of their own."""
+    kinds = [everything or layout.effective_type(code) in FORMAT_TYPES for code in range(256)]
+    return np.array(kinds, dtype=np.bool_)
+
+
+def _read_into(stream: BinaryIO, room: memoryview) -> int:
+    try:
+        return stream.readinto(room) or 0  # type: ignore[attr-defined]
+    except (AttributeError, TypeError, NotImplementedError, io.UnsupportedOperation):
+        data = stream.read(len(room)) or b""
+        room[: len(data)] = data
+        return len(data)

@@ -1,0 +1,205 @@
+"""Public log reader: events whose rows have column names.
+
+The event reader knows only the event and its table map. If a log has no column names (`binlog_row_metadata`
+MINIMAL, the server's default), earlier statements provide them: this module follows these statements, as
+`read_changes` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import BinaryIO
+
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.framing import Frame
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GtidTracker
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log import event_reader as reader
+from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.values.schema import Schema, is_mariadb
+
+#: Every statement that can change a definition contains one of these words.
+_CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
+
+
+class Statements:
+    """Statements of one server's logs that may change definitions; parsed only when rows are requested."""
+
+    def __init__(self, given: Definitions) -> None:
+        self._given = given
+        self._events: list[reader.Event] = []
+        self._definitions = given.copy()
+        self._taken = 0
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def observe(self, event: reader.Event) -> None:
+        """Store an event that may hold such a statement; compressed text is not inspected here."""
+        kind = event.layout.effective_type(event.type_code)
+        if kind == EventType.query_compressed_event or (kind in QUERY_TYPES and _CHANGING.search(event.raw)):
+            self._events.append(event)
+
+    def definitions(self, count: int) -> Definitions:
+        """The table definitions after the first `count` statements."""
+        if count < self._taken:
+            self._definitions, self._taken = self._given.copy(), 0
+        for event in self._events[self._taken : count]:
+            try:
+                self._definitions.observe_query(event.body)
+            except BinlogError as error:
+                self._definitions.observe_query(error)
+        self._taken = count
+        return self._definitions
+
+
+class Event(reader.Event):
+    """One event of a log; a rows event yields its rows with column names."""
+
+    __slots__ = ("_count", "_statements")
+
+    _statements: Statements | None
+    _count: int
+
+    @cached_property
+    def schema(self) -> Schema | None:
+        """The columns of a rows event's table at that time; None for other events.
+
+        Names come from the log itself, else from earlier statements, else from `ddl`, else they are c1, c2 …
+        Types that logs do not distinguish, such as MariaDB's UUID and BINARY(16), also come from definitions.
+
+        Raises
+        ------
+        GrammarError
+            The table map is missing.
+        """
+        if not has_rows(self):
+            return None
+        schema = schema_of(self)
+        if self._statements is None or self.table_map is None:
+            return schema
+        definitions = self._statements.definitions(self._count)
+        definition = definitions.of(schema.schema_name, schema.table_name, self.table_map)
+        if definition is None:
+            return schema
+        return Schema.of(self.table_map, definition, is_mariadb=is_mariadb(self.layout))
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of a rows event, values by column name; nothing for other events.
+
+        All rows are decoded before the first is given, so an event with an invalid one gives none.
+
+        Raises
+        ------
+        GrammarError
+            The rows do not match the table map, or a value is invalid; the error names table and column.
+        """
+        if (schema := self.schema) is not None:
+            yield from rows_of(self, schema)
+
+
+class LogReader(reader.LogReader):
+    """The events of one or many logs, in order. Made by :func:`open`."""
+
+    event_class = Event
+
+    def __init__(
+        self,
+        sources: list[Source],
+        *,
+        verify_checksums: bool = True,
+        ddl: str | None = None,
+        start_position: int | None = None,
+    ) -> None:
+        super().__init__(sources, verify_checksums=verify_checksums, start_position=start_position)
+        self._definitions = SeriesDefinitions(ddl)
+        self._series: dict[Definitions, Statements] = {}
+        self._statements: Statements | None = None
+
+    def __iter__(self) -> Iterator[Event]:
+        self._series = {}  # a new iteration starts over
+        return super().__iter__()  # type: ignore[return-value]
+
+    def read_from(
+        self, source: Source, stops: Sequence[int], end: int | None = None
+    ) -> Generator[Event, None, None]:
+        return super().read_from(source, stops, end)  # type: ignore[return-value]
+
+    def know(self, definitions: Callable[[], SeriesDefinitions]) -> None:
+        """Set the initial table definitions, unless statements have already been followed."""
+        if not self._series:
+            self._definitions = definitions()
+
+    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> reader.Event:
+        event = super().pass_over(name, frame, context, transactions)
+        self._statements_of(name, frame).observe(event)
+        return event
+
+    def _read_stream(
+        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
+    ) -> Iterator[reader.Event]:
+        self._statements = None
+        return super()._read_stream(name, stream, stops, end, start)
+
+    def _statements_of(self, name: str, frame: Frame) -> Statements:
+        if self._statements is None:
+            given = self._definitions.of(name, frame.header.server_id)
+            self._statements = self._series.setdefault(given, Statements(given))
+        return self._statements
+
+    def events_of(
+        self, name: str, frame: Frame, context: Context, transactions: GtidTracker
+    ) -> Iterator[reader.Event]:
+        statements = self._statements_of(name, frame)
+        for event in super().events_of(name, frame, context, transactions):
+            if isinstance(event, Event):
+                event._statements, event._count = statements, len(statements)
+            statements.observe(event)
+            yield event
+
+
+def open(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    verify_checksums: bool = True,
+    ddl: str | None = None,
+    start_position: int | None = None,
+    keys: Keys | None = None,
+) -> LogReader:
+    """Open binary logs to read them event by event.
+
+    Parameters
+    ----------
+    source
+        A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
+        several of these.
+    verify_checksums
+        Raise on an event whose CRC32 does not match; otherwise the event is only marked.
+    ddl
+        CREATE TABLE statements, such as mysqldump writes, for logs without column names.
+    start_position
+        Where to start in the first log: the offset of an event, in bytes. Earlier events are scanned for the
+        format, table maps, statements and the GTID in force, so that later events decode the same.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
+
+    Raises
+    ------
+    SourceError, UsageError
+        Immediately, if there is nothing to read, or the position is not a non-negative integer.
+    BinlogError
+        While iterating; a `UsageError` if no event begins at `start_position`.
+    """
+    Filters(start_position=start_position)
+    return LogReader(
+        resolve(source, keys), verify_checksums=verify_checksums, ddl=ddl, start_position=start_position
+    )

@@ -1,0 +1,363 @@
+"""Lines of text from columns, one or more per event, without a Python step per event.
+
+A *program* is the list of pieces of one kind of line: constant bytes, numbers, and text. Strings that need
+escaping, and all text that is computed rather than copied, are stored in a *pool* of bytes, each distinct one
+once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, view_of
+from binlog_kaitai.kernels.byte_kernels import are_same
+from binlog_kaitai.log.hexdump import Style, room_for
+from binlog_kaitai.log.json_strings import json_sizes, put_json
+from binlog_kaitai.log.text_kernels import (
+    BYTES,
+    CONSTANT,
+    FRACTION,
+    HEXADECIMAL,
+    HEXDUMP,
+    NUMBER,
+    TEXT,
+    assemble,
+    find_clean,
+)
+
+#: Bytes that need no escape in JSON.
+_CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)
+
+_MAX_DIGITS = 20
+
+#: Strings longer than this, in bytes, are not deduplicated but copied from the block.
+_MAX_SAME = 1 << 16
+
+_FIELD = re.compile(rb"%\((\w+)\)[ds]")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def json_text(value: object) -> bytes:
+    """A value in the command line's format: JSON, UTF-8, with invalid UTF-8 escaped."""
+    return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
+
+
+def plain(text: str) -> str:
+    """Text that Arrow accepts: surrogates from invalid UTF-8 become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+class Column(NamedTuple):
+    """One value per row.
+
+    Attributes
+    ----------
+    kind, first, second
+        See `text_kernels.assemble`.
+    by_event : bool
+        The column has a row for each event of the block.
+    constant : bytes or None
+        The JSON text of all rows if it is the same, as often for a server id or thread id.
+    """
+
+    kind: int
+    first: Any
+    second: Any
+    by_event: bool = False
+    constant: bytes | None = None
+
+    def taken(self, rows: Any) -> Column:
+        """The given rows."""
+        return Column(self.kind, self.first[rows], self.second[rows])
+
+
+#: Value of a template field: a value of each row, text, or several of these.
+Field = Column | bytes | tuple[Column | bytes, ...]
+
+
+class Pool:
+    """Bytes used in lines, in addition to those of the block."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._offsets: dict[bytes, tuple[int, int]] = {}
+        self.null = self.add(b"null")
+
+    def add(self, text: bytes) -> tuple[int, int]:
+        """Offset and length of the given bytes, which are added if they are new."""
+        found = self._offsets.get(text)
+        if found is None:
+            found = self._offsets[text] = len(self._bytes), len(text)
+            self._bytes += text
+        return found
+
+    def append(self, data: Any) -> int:
+        """Append many bytes at once; returns their offset."""
+        offset = len(self._bytes)
+        self._bytes += memoryview(data)
+        return offset
+
+    def read(self, offset: int, length: int) -> bytes:
+        """A range of the bytes."""
+        return bytes(self._bytes[offset : offset + length])
+
+    def array(self) -> Any:
+        """All bytes, as a uint8 array; nothing can be added while it exists."""
+        array = np.frombuffer(self._bytes, dtype=np.uint8)
+        array.flags.writeable = False
+        return array
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    # Columns ------------------------------------------------------------------------------------------
+
+    def numbers(self, values: Array, mask: Bools | None = None, *, by_event: bool = False) -> Column:
+        """A column of integers or truth values; null where `mask` is false."""
+        values = np.asarray(values)
+        if values.dtype == np.bool_:
+            return self.choice(values.astype(np.int64), [b"false", b"true"], mask, by_event=by_event)
+        if values.dtype.kind == "f":
+            return self.verbatim([json_text(value) for value in values.tolist()])
+        if _is_constant(values) and (mask is None or mask.all()):
+            return self.same(b"%d" % int(values[0]), len(values), by_event=by_event)
+        first = values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
+        second = np.zeros(len(first), dtype=np.int64)
+        if values.dtype == np.uint64 or (first == np.iinfo(np.int64).min).any():
+            # Numbers outside the range of int64 are rare and formatted here.
+            rare = np.flatnonzero(first < 0 if values.dtype == np.uint64 else first == np.iinfo(np.int64).min)
+            if len(rare):
+                first = first.copy()
+                for index in rare.tolist():
+                    first[index], second[index] = self.add(b"%d" % int(values[index]))
+        if mask is not None and not mask.all():
+            first = np.where(mask, first, self.null[0])
+            second = np.where(mask, second, self.null[1])
+        return Column(NUMBER, first, second, by_event)
+
+    def choice(
+        self, codes: Array, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
+    ) -> Column:
+        """A column of JSON values `texts[code]`; null where `mask` is false."""
+        if _is_constant(codes) and (mask is None or mask.all()):
+            return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
+        offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        # NumPy indexes slowly with integers that are not 64 bits wide.
+        codes = codes.astype(np.int64, copy=False)
+        first, second = offsets[:, 0].take(codes), offsets[:, 1].take(codes)
+        if mask is not None and not mask.all():
+            first = np.where(mask, first, self.null[0])
+            second = np.where(mask, second, self.null[1])
+        return Column(TEXT, -first - 1, second, by_event)
+
+    def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> Column:
+        """A column of JSON values given as text."""
+        offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        return Column(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
+
+    def placed(self, first: Ints, second: Ints) -> Column:
+        """A column of JSON values in the block or the pool, see `text_kernels.assemble`."""
+        if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
+            return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
+        return Column(TEXT, first, second)
+
+    def ranges(self, starts: Ints, lengths: Ints) -> Column:
+        """A column of byte ranges of the block, copied unchanged."""
+        return Column(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
+
+    def fractions(self, values: Any) -> Column:
+        """A column of microseconds below a second, with six digits."""
+        return Column(FRACTION, values, np.zeros(len(values), dtype=np.int64))
+
+    def hexadecimal(self, values: Ints, *, by_event: bool = False) -> Column:
+        """A column of 32-bit numbers with eight hexadecimal digits."""
+        return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
+
+    def hexdumps(self, starts: Ints, sizes: Ints, positions: Ints, style: Style) -> Column:
+        """A column of hex dumps, one per event; empty for events with position 0."""
+        offset, _ = self.add(style.packed())
+        first = np.stack((starts, positions), axis=1)
+        second = np.stack((sizes, np.full(len(sizes), offset)), axis=1)
+        return Column(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
+
+    def same(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
+        """A column with the same JSON value in `count` rows."""
+        offset, length = self.add(text)
+        return Column(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
+
+    def strings(
+        self, data: Bytes, starts: Ints, lengths: Ints, convert: Callable[[bytes], object], mask: Any = None
+    ) -> Column:
+        """A column of strings in the block; strings that are not plain ASCII are passed to `convert`."""
+        is_whole = mask is None or mask.all()
+        if is_whole and _is_constant(lengths) and lengths[0] <= _MAX_SAME:
+            length = int(lengths[0])
+            if are_same.run(data, starts, length):
+                raw = bytes(data[int(starts[0]) : int(starts[0]) + length])
+                return self.same(json_text(convert(raw)), len(starts))
+        first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
+        clean = np.empty(len(first), dtype=np.bool_)
+        find_clean.run(data, first, second, _CLEAN, clean)
+        if mask is not None:
+            clean |= ~mask
+        view = view_of(data)
+        known: dict[bytes, tuple[int, int]] = {}
+        for index in self._escape(data, first, second, np.flatnonzero(~clean)).tolist():
+            raw = bytes(view[first[index] : first[index] + second[index]])
+            if raw not in known:
+                known[raw] = self.add(json_text(convert(raw)))
+            first[index], second[index] = -known[raw][0] - 1, known[raw][1]
+        if not is_whole:
+            first = np.where(mask, first, -self.null[0] - 1)
+            second = np.where(mask, second, self.null[1])
+        return Column(TEXT, first, second)
+
+    def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Any:
+        """Add the JSON text of many strings at once; returns the strings that are left."""
+        sizes = np.empty(len(rows), dtype=np.int64)
+        measure = json_sizes.run
+        if measure is json_sizes.plain:
+            return rows
+        measure(data, first[rows], second[rows], sizes)
+        chosen, sizes, left = rows[sizes >= 0], sizes[sizes >= 0], rows[sizes < 0]
+        ends = np.cumsum(sizes)
+        out = np.empty(int(sizes.sum()), dtype=np.uint8)
+        put_json.compiled(data, first[chosen], second[chosen], ends - sizes, out)
+        first[chosen] = -(self.append(out) + ends - sizes) - 1
+        second[chosen] = sizes
+        return left
+
+
+def _repeated(value: int, count: int) -> Any:
+    """Like `np.broadcast_to`, which is ten times slower."""
+    return np.ndarray(count, dtype=np.int64, buffer=np.int64(value), strides=(0,))
+
+
+def _is_constant(values: Array) -> bool:
+    """Whether there are values and all are the same."""
+    return len(values) > 0 and bool((values == values[0]).all())
+
+
+def text_of(data: Bytes, pool: Pool, column: Column, row: int) -> str | None:
+    """A cell of a text column; None for null."""
+    start, length = int(column.first[row]), int(column.second[row])
+    if start >= 0:
+        return bytes(data[start : start + length]).decode()
+    value: str | None = json.loads(pool.read(-start - 1, length))
+    return value
+
+
+class Program:
+    """The pieces of one kind of line."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._pending = b""
+        self.pieces: list[tuple[int, bytes | Column]] = []
+
+    def text(self, text: str | bytes) -> Program:
+        """Add constant bytes."""
+        self._pending += text.encode() if isinstance(text, str) else text
+        return self
+
+    def fill(self, template: bytes, fields: Mapping[str, Field]) -> Program:
+        """Add a template: bytes in the format of ``%``, with named fields."""
+        at = 0
+        for found in _FIELD.finditer(template):
+            self.text(template[at : found.start()])
+            value = fields[found[1].decode()]
+            for piece in (value,) if isinstance(value, (bytes, Column)) else value:
+                if isinstance(piece, bytes):
+                    self.text(piece)
+                else:
+                    self.column(piece)
+            at = found.end()
+        return self.text(template[at:])
+
+    def column(self, column: Column) -> Program:
+        """Add a value of each row."""
+        if column.constant is not None:
+            self._pending += column.constant
+            return self
+        self.finish()
+        self.pieces.append((column.kind, column))
+        return self
+
+    def finish(self) -> Program:
+        """Close the last run of constant bytes."""
+        if self._pending:
+            self.pieces.append((CONSTANT, self._pending))
+            self._pending = b""
+        return self
+
+
+def write_lines(
+    data: Bytes,
+    pool: Pool,
+    programs: Sequence[Program],
+    events: NDArray[np.int64],
+    program_of: NDArray[np.int64],
+    row_of: NDArray[np.int64],
+) -> tuple[Any, Any]:
+    """The lines of all events, concatenated (uint8), and the end of each (int64).
+
+    Parameters
+    ----------
+    programs
+        The programs used.
+    events, program_of, row_of : int64 arrays
+        For each line, its event, its program, and the row in that program's columns.
+    """
+    pieces: list[tuple[int, int, int]] = []
+    limits = [0]
+    columns: list[Column] = []
+    offsets: dict[int, int] = {}  # by identity of the column's array: several programs may share a column
+    room, base = 0, 0
+    counts = np.bincount(program_of, minlength=len(programs))
+    for program, count in zip(programs, counts.tolist(), strict=True):
+        for kind, piece in program.finish().pieces:
+            if isinstance(piece, bytes):
+                offset, length = pool.add(piece)
+                pieces.append((CONSTANT, offset, length))
+                room += count * length
+                continue
+            if id(piece.first) not in offsets:
+                offsets[id(piece.first)] = base
+                columns.append(piece)
+                base += len(piece.first)
+                # A value of an event appears in each of its lines.
+                if kind == HEXDUMP:
+                    room += room_for(piece.second[2 * events])
+                else:
+                    lengths = piece.second[events] if piece.by_event else piece.second
+                    room += int(lengths.sum()) + _MAX_DIGITS * len(lengths)
+            pieces.append((kind, offsets[id(piece.first)], int(piece.by_event)))
+        limits.append(len(pieces))
+    first = np.concatenate([column.first for column in columns]) if columns else np.zeros(0, np.int64)
+    second = np.concatenate([column.second for column in columns]) if columns else np.zeros(0, np.int64)
+    out = np.empty(room + 64, dtype=np.uint8)
+    ends = np.empty(len(program_of), dtype=np.int64)
+    size = assemble.run(
+        data,
+        pool.array(),
+        events,
+        program_of,
+        row_of,
+        np.array(limits, dtype=np.int64),
+        np.array(pieces, dtype=np.int64).reshape(-1, 3),
+        first,
+        second,
+        out,
+        ends,
+    )
+    if size < 0:
+        raise AssertionError(f"lines exceed their buffer: {size}")
+    return out[:size], ends

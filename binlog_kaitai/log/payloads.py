@@ -1,0 +1,272 @@
+"""Expands transaction payloads: the events inside follow the payload event directly.
+
+A rows event split into pieces is likewise inserted after its last piece.
+
+Small payloads are expanded together into the block that contains them, so that a log of many small
+compressed transactions is processed as columns too. A large payload becomes a series of blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import TailKind, read_up_to
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
+from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
+from binlog_kaitai.kernels.arrays import view_of
+from binlog_kaitai.log.block import Block, Frames
+from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader, frame_all
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.payload_headers import PayloadHeaders, payload_headers
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TransactionPayloadEvent
+    from binlog_kaitai.kernels.arrays import Ints
+
+
+#: Payloads that decompress to more than this become separate blocks; also the limit for expanding in place.
+_SMALL = 4 << 20
+_ROOM = 8 << 20
+#: Maximum number of events of a damaged payload per block.
+_BATCH = 1 << 10
+
+#: Converts expanded events to the form that the consumer needs. The second argument holds, for each event,
+#: the number of the event that contains it.
+BlockChange = Callable[[Block, Any], Block]
+
+
+class _Opened(NamedTuple):
+    """Events to insert after event `row`: a block and the numbers of the containing events; then separate
+    blocks, or the error that ends the payload."""
+
+    row: int
+    small: tuple[Block, Any] | None = None
+    large: Iterator[Block] | None = None
+    error: BinlogError | None = None
+
+
+def expand(
+    block: Block, *, change: BlockChange | None = None, block_size: int = BLOCK_SIZE
+) -> Iterator[Block]:
+    """The block with its payloads expanded and split rows events joined.
+
+    `block_size` limits the blocks of a large payload, in bytes.
+
+    Raises
+    ------
+    BinlogError
+        A payload cannot be decompressed or framed, or the pieces of a rows event are out of order; raised
+        after all preceding events.
+    """
+    rows = _rows_to_open(block)
+    if not len(rows):
+        yield block
+        return
+    begin, room = 0, _ROOM
+    inner: list[tuple[Block, Any]] = []
+    for row, small, large, error in _opened_in_order(block, rows, block_size):
+        if error is not None:
+            yield _merge(block, begin, row + 1, inner)
+            raise error from error.__cause__
+        if small is not None:
+            inner.append(small if change is None else (change(*small), small[1]))
+            room -= len(small[0].data)
+        if large is None and room > 0:
+            continue
+        merged = _merge(block, begin, row + 1, inner)
+        if large is not None and merged is block:
+            merged = block.part(0, len(block))  # lookahead flags of the original do not apply to parts
+        # Release merged events before they are processed, so that they are not held twice.
+        begin, room, inner = row + 1, _ROOM, []
+        del small
+        yield merged
+        del merged
+        for one in large or ():
+            holders = np.full(len(one), row)
+            yield (one if change is None else change(one, holders)).moved_to(block, holders)
+    if begin < len(block):
+        yield _merge(block, begin, len(block), inner)
+
+
+def _rows_to_open(block: Block) -> Any:
+    """Payloads, pieces of rows events, and events where a piece is expected."""
+    rows = block.rows_of(EventType.transaction_payload_event)
+    if not _has_pieces(block):
+        return rows
+    pieces = block.rows_of(EventType.partial_row_data_event)
+    offsets = distinct_values(np.concatenate((rows, pieces, pieces + 1, [0])))
+    return offsets[offsets < len(block)]
+
+
+def _has_pieces(block: Block) -> bool:
+    is_open = block.pieces is not None and block.pieces.is_open
+    return is_open or EventType.partial_row_data_event in block.counts
+
+
+def _opened_in_order(block: Block, rows: Ints, block_size: int) -> Iterator[_Opened]:
+    """Contents of the given events."""
+    headers = payload_headers(block, rows[:0] if _has_pieces(block) else rows)
+    at = 0
+    while at < len(rows):
+        count = _number_of_small(headers, at)
+        small = _many_payloads(block, rows[at : at + count], headers.part(at, at + count)) if count else None
+        if small is not None:
+            at += count
+            yield _Opened(int(rows[at - 1]), small)
+            continue
+        for row in rows[at : at + max(count, 1)].tolist():
+            at += 1
+            try:
+                yield _opened(block, row, block_size)
+            except BinlogError as error:
+                yield _Opened(row, error=error)
+            except MemoryError as error:
+                yield _Opened(row, error=block.locate(row, out_of_memory(error)))
+
+
+def _number_of_small(headers: PayloadHeaders, at: int) -> int:
+    """Number of consecutive payloads, from `at`, that can be expanded together."""
+    sizes = headers.uncompressed_sizes[at:]
+    matches = headers.matches[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
+    return int(np.argmin(matches)) if not matches.all() else len(matches)
+
+
+def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[Block, Any] | None:
+    """The events of small payloads as one block, and the number of the event that holds each.
+
+    Returns None if a payload cannot be expanded this way; the payloads are then expanded one at a time.
+    """
+    ends = np.cumsum(headers.uncompressed_sizes)
+    data: Any = np.empty(int(ends[-1]), dtype=np.uint8)
+    unpack = SmallPayloads().unpack
+    packed, room = view_of(block.data), memoryview(data)
+    limits = headers.starts, headers.ends, ends - headers.uncompressed_sizes, ends
+    for start, end, begin, stop in zip(*(values.tolist() for values in limits), strict=True):
+        if not unpack(packed[start:end], room[begin:stop]):
+            return None
+    found = frame_all(block.file, data, block.layout.without_checksums())
+    if found is None:
+        return None
+    # Each payload must end with a complete event.
+    after = np.searchsorted(found.starts + found.sizes, ends)
+    if not np.array_equal((found.starts + found.sizes)[after], ends):
+        return None
+    return found, rows[np.searchsorted(ends, found.starts, side="right")]
+
+
+def _opened(block: Block, row: int, block_size: int) -> _Opened:
+    """Contents of one event."""
+    pieces, kind = block.pieces, int(block.types[row])
+    if kind == EventType.partial_row_data_event and pieces is not None:
+        event = block.event(row)
+        try:
+            raw = pieces.take(event.body, block.layout)
+        except BinlogError as error:
+            raise event.locate(error) from error.__cause__
+        whole = None if raw is None else _framed(block, raw)
+        if whole is None:
+            return _Opened(row)
+        is_small = len(whole.data) <= _SMALL
+        return _Opened(row, _held(whole, row)) if is_small else _Opened(row, large=iter([whole]))
+    if pieces is not None and pieces.is_open:
+        try:
+            pieces.interrupt()
+        except BinlogError as error:
+            raise block.event(row).locate(error) from None
+    if kind != EventType.transaction_payload_event:
+        return _Opened(row)
+    body: Any = block.event(row).body
+    small = _small_payload(block, body) if declared_size(body) <= _SMALL else None
+    if small is not None:
+        return _Opened(row, _held(small, row))
+    return _Opened(row, large=_large_payload(block, row, body, block_size))
+
+
+def _held(inner: Block, row: int) -> tuple[Block, Any]:
+    return inner, np.full(len(inner), row)
+
+
+def _framed(block: Block, data: bytes) -> Block | None:
+    return frame_all(block.file, data, block.layout.without_checksums())
+
+
+def _small_payload(block: Block, body: TransactionPayloadEvent) -> Block | None:
+    """Events of a payload as one block; None if it cannot be framed as one block."""
+    size = declared_size(body)
+    try:
+        data = read_up_to(open_payload(body), size + 1)
+    except BinlogError:
+        return None  # `_large_payload` reads it again and reports the error
+    return _framed(block, data) if len(data) == size else None
+
+
+def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_size: int) -> Iterator[Block]:
+    caught: BinlogError = GrammarError("does not contain complete events", field="body.content.payload")
+    count = 0
+    try:
+        context = Context(block.layout.binlog_version)
+        context.layout = block.layout.without_checksums()
+        limits: dict[str, Any] = {"block_size": block_size, "max_event_size": largest_event(body)}
+        reader = BlockReader(open_payload(body), context, name=block.file, **limits)
+        for inner in reader:
+            if inner.is_special:
+                break  # `read_payload` says why it cannot be here
+            count += len(inner)
+            yield inner
+        is_whole = reader.tail is not None and reader.tail.kind is TailKind.NOTHING
+        if is_whole and reader.position == declared_size(body):
+            return
+    except BinlogError as error:
+        caught = error
+    except MemoryError as error:
+        raise block.locate(row, out_of_memory(error)) from error
+    # The event reader reports the error; it may also get a little further.
+    frames: list[bytes] = []
+    try:
+        for number, one in enumerate(read_payload(body, block.layout)):
+            if number < count:
+                continue
+            frames.append(one.raw)
+            if len(frames) == _BATCH:
+                yield from _whole(block, frames)
+    except BinlogError as error:
+        caught = error
+    yield from _whole(block, frames)
+    raise block.event(row).locate(caught) from caught.__cause__
+
+
+def _whole(block: Block, frames: list[bytes]) -> Iterator[Block]:
+    """Blocks of the given events; the list is emptied."""
+    found = _framed(block, b"".join(frames)) if frames else None
+    frames.clear()
+    if found is not None:
+        yield found
+
+
+def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Any]]) -> Block:
+    """Events `begin` to `end` of a block, with inner events inserted after the events that contain them."""
+    if not inner:
+        return block if (begin, end) == (0, len(block)) else block.part(begin, end)
+    outer = block.part(begin, end)
+    first, last = int(outer.starts[0]), int(outer.starts[-1] + outer.sizes[-1])
+    parts = [(outer, block.data[first:last], -first)]
+    offset = last - first
+    for one, _ in inner:
+        parts.append((one, one.data, offset))
+        offset += len(one.data)
+    # An inner event sorts after its container and before the next event.
+    held = np.concatenate([holders for _, holders in inner])
+    order = np.argsort(np.concatenate((2 * np.arange(begin, end), 2 * held + 1)), kind="stable")
+    frames = [one.frames._replace(starts=one.starts + moved) for one, _, moved in parts]
+    joined = Frames(*(np.concatenate(values)[order] for values in zip(*frames, strict=True)))
+    merged = Block(block.file, np.concatenate([data for _, data, _ in parts]), 0, joined, block.layout)
+    merged.types = np.concatenate([one.types for one, _, _ in parts])[order]
+    merged.holders = np.concatenate((np.full(end - begin, -1), held))[order]
+    of_log = np.concatenate((np.arange(begin, end), held))[order]
+    merged.positions, merged.end_positions = block.positions[of_log], block.end_positions[of_log]
+    return merged

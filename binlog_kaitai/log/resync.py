@@ -1,0 +1,294 @@
+"""Finds the next complete event after damage.
+
+An event begins at an offset if its header is plausible: a known type, a size that includes the header and,
+except in relay logs, a position equal to its own end (or zero). In addition, the checksum must be correct,
+and another header must follow or the file must end there, unless the position leaves no doubt.
+
+Strategy
+--------
+1. Many offsets are tested at a time, by single bytes first, which rules out most of them.
+2. Following headers are tested before checksums, and overlapping ranges share CRC computations
+   (`crc32_ranges`). The time is therefore proportional to the bytes searched, whatever they contain.
+3. A result, including that no event follows, is valid for all offsets up to it. A log with many damaged
+   ranges is therefore searched once.
+"""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.grammar import (
+    POSITION_MASK,
+    EventType,
+    Format,
+    Header,
+    header_length,
+    header_offset,
+    masks,
+)
+from binlog_kaitai.log.crc32 import RESIDUE, moved_by
+from binlog_kaitai.log.random_access import RandomAccess, RangeCrc32s
+from binlog_kaitai.sources.layer import after_damage
+
+#: Bytes searched at a time, at first and at most: usually the next event is near.
+_FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
+
+#: Offsets confirmed together, at first and at most: usually the first one is an event.
+_FEW, _MANY = 4, 1 << 17
+
+_KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
+
+_IN_USE = masks.EventHeader.IS_IN_USE
+#: Change of a CRC32 if the in-use flag in the last byte is inverted.
+_FLAG = crc32(bytes([_IN_USE])) ^ crc32(b"\0")
+
+
+class _Wanted(NamedTuple):
+    """Search criteria: the format of the events, and how their positions relate to their offsets."""
+
+    layout: Format
+    has_own_positions: bool
+    is_shifted: bool
+
+
+class _Headers(NamedTuple):
+    """Offsets and fields of event headers (all int64)."""
+
+    offsets: Any
+    codes: Any
+    sizes: Any
+    stated: Any
+    flags: Any
+
+    @property
+    def ends(self) -> Any:
+        return self.offsets + self.sizes
+
+    @property
+    def distances(self) -> Any:
+        """Distance of each event from the position in its header."""
+        return self.stated - self.ends & POSITION_MASK
+
+    def part(self, rows: Any) -> _Headers:
+        return _Headers(*(values[rows] for values in self))
+
+
+class Search:
+    """Searches a log for complete events.
+
+    Parameters
+    ----------
+    stream
+        A seekable stream; its position changes.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._log = RandomAccess(io.BytesIO())  # until the first search
+        self.crc32s = RangeCrc32s(self._log)
+        self._known: dict[_Wanted, tuple[int, int | None]] = {}
+
+    def event(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
+        """Offset of the first complete event at or after `start`, from the beginning of the log.
+
+        Parameters
+        ----------
+        layout
+            The format in force.
+        has_own_positions
+            Whether the positions in headers are offsets in this file; False for relay logs.
+
+        Returns
+        -------
+        None if there is no such event.
+        """
+        return self._find(start, _Wanted(layout, has_own_positions, is_shifted=False))
+
+    def shifted_event(self, start: int, layout: Format) -> int | None:
+        """Like `event`, for logs that lost or gained bytes earlier: all positions are off by the same amount.
+
+        Two consecutive events must agree on the distance, unless the second one has no position (MariaDB
+        since 11.4, inside transactions).
+        """
+        if layout.binlog_version < 4:
+            return None
+        return self._find(start, _Wanted(layout, has_own_positions=False, is_shifted=True))
+
+    def event_or_shifted(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
+        """The event found by `event`, unless it states no position and a shifted event precedes it."""
+        found = self.event(start, layout, has_own_positions=has_own_positions)
+        if not has_own_positions or layout.binlog_version < 4:
+            return found
+        if found is None:
+            return self.shifted_event(start, layout)
+        if self._headers(np.array([found]), layout).stated[0]:
+            return found
+        shifted = self._search(start, _Wanted(layout, has_own_positions=False, is_shifted=True), found)
+        return found if shifted is None else shifted
+
+    def after(self, position: int, context: Context) -> int | None:
+        """Offset of the next complete event after a damaged one; None if there is none.
+
+        If the damaged event's header and the bytes at its stated end leave no doubt, this is its end. If
+        bytes were lost or inserted, so that all positions are wrong, it is a shifted event.
+        """
+        known = after_damage(self._stream, position)
+        if known is not None:
+            return known
+        layout, has_own_positions = context.layout, context.has_exact_positions
+        self._look_again()
+        is_in_position = has_own_positions and layout.binlog_version > 3
+        head = self._headers(np.array([position]), layout)
+        following = self._headers(head.ends, layout)
+        if len(following.offsets) and following.ends[0] <= self._log.size:
+            both = (head, following)
+            if not is_in_position or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
+                end: int = head.ends.tolist()[0]
+                return end
+        return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
+
+    def is_whole(self, offset: int, layout: Format) -> bool:
+        """Whether a complete event of any type with a correct checksum begins at an offset."""
+        self._look_again()
+        headers = self._headers(np.array([offset]), layout, of_any_type=True)
+        headers = headers.part(headers.ends <= self._log.size)
+        return bool(self._is_whole(headers, layout).any())
+
+    def _look_again(self) -> None:
+        """Reload the stream, because a log in use may have grown."""
+        if self._stream.seek(0, io.SEEK_END) != self._log.size:
+            self._log, self._known = RandomAccess(self._stream), {}
+            self.crc32s = RangeCrc32s(self._log)
+
+    def _find(self, start: int, wanted: _Wanted) -> int | None:
+        self._look_again()
+        since, found = self._known.get(wanted, (start + 1, None))
+        if since <= start and (found is None or start <= found):
+            return found
+        found = self._search(start, wanted)
+        self._known[wanted] = start, found
+        return found
+
+    def _search(self, start: int, wanted: _Wanted, stop: int | None = None) -> int | None:
+        length, extent = header_length(wanted.layout.binlog_version), _FIRST_WINDOW
+        stop = self._log.size if stop is None else stop
+        while start + length <= self._log.size and start < stop:
+            window = self._log.part(start, min(start + extent, stop) + length - 1)
+            if len(window) < length:
+                return None  # frames of zstd have less than their seek table declares
+            at = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
+            for begin in range(0, len(at), _MANY):
+                headers = self._candidates(window, at[begin : begin + _MANY], start, wanted)
+                if (found := self._first_whole(headers, wanted)) is not None:
+                    return found
+            start += max(len(window) - length + 1, 1)
+            extent = min(2 * extent, _WINDOW)
+        return None
+
+    def _first_whole(self, headers: _Headers, wanted: _Wanted) -> int | None:
+        begin, count = 0, _FEW
+        while begin < len(headers.offsets):
+            some = headers.part(slice(begin, begin + count))
+            if len(found := np.flatnonzero(self._is_whole(some, wanted.layout))):
+                return int(some.offsets[found[0]])
+            begin, count = begin + count, 4 * count
+        return None
+
+    def _candidates(self, window: Any, at: Any, start: int, wanted: _Wanted) -> _Headers:
+        """Offsets in a window with plausible headers that are followed by plausible headers."""
+        layout, size = wanted.layout, self._log.size
+        at = at[_KNOWN[window[at + header_offset("type_code")]]]
+        rows = window[at[:, None] + np.arange(header_length(layout.binlog_version))]
+        headers = _decode_headers(rows, at + start, layout)
+        ends = headers.ends & POSITION_MASK
+        is_good = (headers.sizes >= layout.header_length) & (headers.ends <= size)
+        if wanted.is_shifted:
+            is_good &= headers.stated != 0
+        elif wanted.has_own_positions and layout.binlog_version > 1:
+            expected = ends if layout.binlog_version > 3 else headers.offsets & POSITION_MASK
+            is_good &= (headers.stated == expected) | (headers.stated == 0)
+        return self._followed(headers.part(is_good), wanted)
+
+    def _followed(self, headers: _Headers, wanted: _Wanted) -> _Headers:
+        """The headers that are followed by another one that agrees, or that do not need one."""
+        size = self._log.size
+        distinct, numbers = np.unique(headers.ends, return_inverse=True)
+        following = self._headers(distinct, wanted.layout)
+        rows = np.full(len(distinct), len(following.offsets))
+        rows[np.searchsorted(distinct, following.offsets)] = np.arange(len(following.offsets))
+        rows = rows[numbers]
+        # The next event may be damaged too; a correct position and checksum are sufficient.
+        is_good = wanted.layout.is_checksummed & (headers.stated == headers.ends & POSITION_MASK)
+        is_good |= np.append(following.ends <= size, False)[rows]
+        if wanted.is_shifted:
+            stated = np.append(following.stated, -1)[rows]
+            is_good &= (stated == 0) | (np.append(following.distances, -1)[rows] == headers.distances)
+        else:
+            is_good |= headers.ends == size
+        return headers.part(is_good)
+
+    def _headers(self, offsets: Any, layout: Format, *, of_any_type: bool = False) -> _Headers:
+        """Headers at the given offsets, as far as a header is possible there."""
+        length = header_length(layout.binlog_version)
+        offsets = offsets[offsets + length <= self._log.size]
+        if not of_any_type:
+            codes = self._log.at(offsets + header_offset("type_code"), 1)[:, 0]
+            offsets = offsets[_KNOWN[codes]]
+        headers = _decode_headers(self._log.at(offsets, length), offsets, layout)
+        return headers.part(headers.sizes >= layout.header_length)
+
+    def _is_whole(self, headers: _Headers, layout: Format) -> Any:
+        """Whether each event has a correct checksum; the events must be within the log."""
+        if not layout.is_checksummed:
+            return np.ones(len(headers.offsets), dtype=np.bool_)
+        found = self.crc32s.of(headers.offsets, headers.ends)
+        # The checksum of a format description is computed without the in-use flag.
+        opened = (headers.codes == EventType.format_description_event) & (headers.flags & _IN_USE != 0)
+        rows = np.flatnonzero(opened & (headers.sizes >= header_length(4)))
+        after = headers.sizes[rows] - header_offset("flags") - 1
+        found[rows] ^= moved_by(np.full(len(rows), _FLAG, dtype=np.uint32), after)
+        return found == RESIDUE
+
+
+def _decode_headers(rows: Any, offsets: Any, layout: Format) -> _Headers:
+    """Fields of headers, from their bytes (uint8, one row per header)."""
+    found = rows.view(_dtype(layout.binlog_version))[:, 0]
+    values = {name: found[name].astype(np.int64) for name in found.dtype.names}
+    nothing = np.zeros(len(offsets), dtype=np.int64)  # absent before version 3
+    stated, flags = (values.get(name, nothing) for name in ("next_position", "flags"))
+    return _Headers(offsets, values["type_code"], values["len_event"], stated, flags)
+
+
+@cache
+def _dtype(binlog_version: int) -> Any:
+    """The event header as a NumPy dtype."""
+    length = header_length(binlog_version)
+    names = [name for name in Header._fields if header_offset(name) < length]
+    bounds = [*(header_offset(name) for name in names), length]
+    return np.dtype([(name, f"<u{b - a}") for name, a, b in zip(names, bounds, bounds[1:], strict=False)])
+
+
+@cache
+def _ramp() -> Any:
+    """The lowest bytes of 0, 1, 2, ... for all offsets of a window."""
+    return np.resize(np.arange(256, dtype=np.uint8), _WINDOW + header_length(4))
+
+
+def _may_be(window: Any, start: int, size: int, wanted: _Wanted) -> Any:
+    """Offsets in a window where single bytes permit a header; quickly rules out most offsets."""
+    version = wanted.layout.binlog_version
+    count = max(len(window) - header_length(version) + 1, 0)
+    length, after = header_offset("len_event"), header_offset("next_position")
+    may = window[header_offset("type_code") :][:count] != 0
+    may &= window[after - 1 :][:count] <= min(size - start >> 24, 255)
+    if wanted.has_own_positions and version > 3:
+        stated = window[after:][:count]
+        expected = window[length:][:count] + (_ramp()[:count] + np.uint8(start & 0xFF))
+        may &= (stated == expected) | (stated == 0)
+    return may

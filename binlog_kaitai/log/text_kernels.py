@@ -1,0 +1,258 @@
+"""Kernels that write lines of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.log.hexdump import put_hexdump
+
+#: Kinds of pieces of a line: bytes of the pool; a number; text from the block or the pool; raw bytes from
+#: either; a 32-bit number in hexadecimal; a number with six digits; bytes in hexadecimal.
+CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION, HEXDUMP = 0, 1, 2, 3, 4, 5, 6
+
+# With signed indexes, Numba would generate code for negative ones; increments are therefore unsigned, too.
+_1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(number) for number in range(1, 9))
+_TEN, _HUNDRED, _THOUSAND, _TO_FOUR = (np.uint64(number) for number in (10, 100, 1000, 10_000))
+
+#: The digits of 0 to 99, two each.
+PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
+
+
+@kernel
+@inlined
+def copy(source: Bytes, start: int, length: int, out: Bytes, at: int) -> None:
+    """Copy bytes to `out` within bounds; the sixteen bytes after them may be overwritten."""
+    done = np.uint64(0)
+    from_, to, count = np.uint64(start), np.uint64(at), np.uint64(length)
+    # As long as full steps stay inside both arrays.
+    last = np.int64(min(source.shape[0] - start, out.shape[0] - at)) - 16
+    while done < count and np.int64(done) <= last:
+        # All loads before all stores, which compiles to two vector instructions.
+        a, b = from_ + done, to + done
+        b0, b1, b2, b3 = source[a], source[a + _1], source[a + _2], source[a + _3]
+        b4, b5, b6, b7 = source[a + _4], source[a + _5], source[a + _6], source[a + _7]
+        a += _8
+        c0, c1, c2, c3 = source[a], source[a + _1], source[a + _2], source[a + _3]
+        c4, c5, c6, c7 = source[a + _4], source[a + _5], source[a + _6], source[a + _7]
+        out[b], out[b + _1], out[b + _2], out[b + _3] = b0, b1, b2, b3
+        out[b + _4], out[b + _5], out[b + _6], out[b + _7] = b4, b5, b6, b7
+        b += _8
+        out[b], out[b + _1], out[b + _2], out[b + _3] = c0, c1, c2, c3
+        out[b + _4], out[b + _5], out[b + _6], out[b + _7] = c4, c5, c6, c7
+        done += np.uint64(16)
+    while done < count:
+        out[to + done] = source[from_ + done]
+        done += _1
+
+
+@kernel
+def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
+    """Copy the ranges to `out`, one after another, and store where each begins and the last ends.
+
+    Bytes outside `data` are read as zeros. `out` must have room for all lengths, which must not be negative.
+    """
+    at = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        length = lengths[index]
+        offsets[index] = at
+        if length < 0 or at + length > out.shape[0]:
+            break
+        if 0 <= start <= data.shape[0] - length:
+            copy(data, start, length, out, at)
+        else:
+            out[at : at + length] = 0
+        at += length
+    offsets[starts.shape[0]] = at
+
+
+@kernel
+def join_chosen(data: Bytes, starts: Ints, lengths: Ints, choices: Ints, offsets: Array, out: Bytes) -> None:
+    """Like `join_ranges`, for ranges selected by number; numbers without a range copy nothing."""
+    at = 0
+    for index in range(choices.shape[0]):
+        offsets[index] = at
+        choice = np.int64(choices[index])
+        if choice < 0 or choice >= min(starts.shape[0], lengths.shape[0]):
+            continue
+        start = starts[choice]
+        length = lengths[choice]
+        if 0 <= start <= data.shape[0] - length and 0 <= length <= out.shape[0] - at:
+            copy(data, start, length, out, at)
+            at += length
+    offsets[choices.shape[0]] = at
+
+
+@kernel
+def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: Bools) -> None:
+    """Whether each range is inside `data` and contains only bytes allowed by the 256 flags `is_clean`."""
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        length = lengths[index]
+        clean = start >= 0 and length >= 0 and start + length <= data.shape[0]
+        step = 0
+        while clean and step < length:
+            clean = is_clean[data[start + step]]
+            step += 1
+        out[index] = clean
+
+
+@kernel
+def put_number(value: Any, out: Bytes, at: Any) -> Any:
+    """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; returns the end."""
+    begin = np.uint64(at)
+    if value < 0:
+        value = -value
+        out[begin] = 45
+        begin += _1
+    value = np.uint64(value)
+    digits, rest = _1, value
+    while rest >= _TO_FOUR:
+        rest //= _TO_FOUR
+        digits += _4
+    if rest >= _HUNDRED:
+        digits += _2 if rest < _THOUSAND else _3
+    elif rest >= _TEN:
+        digits += _1
+    offset = begin + digits
+    # Four digits at a time, because each division depends on the previous one.
+    while value >= _TO_FOUR:
+        four = value % _TO_FOUR
+        value //= _TO_FOUR
+        high, low = _2 * (four // _HUNDRED), _2 * (four % _HUNDRED)
+        offset -= _4
+        out[offset + _3], out[offset + _2] = PAIRS[low + _1], PAIRS[low]
+        out[offset + _1], out[offset] = PAIRS[high + _1], PAIRS[high]
+    if value >= _HUNDRED:
+        pair = _2 * (value % _HUNDRED)
+        value //= _HUNDRED
+        offset -= _2
+        out[offset + _1] = PAIRS[pair + _1]
+        out[offset] = PAIRS[pair]
+    if value >= _TEN:
+        out[begin + _1] = PAIRS[_2 * value + _1]
+        out[begin] = PAIRS[_2 * value]
+    else:
+        out[begin] = np.uint64(48) + value
+    return np.int64(begin + digits)
+
+
+@kernel
+def put_padded(value: Any, digits: int, out: Bytes, at: Any) -> Any:
+    """Write a non-negative number that has at most `digits` digits, with leading zeros; returns the end."""
+    begin, value, end = np.uint64(at), np.uint64(value), np.uint64(at + digits)
+    offset = end
+    while offset - begin > _1:
+        pair = _2 * (value % _HUNDRED)
+        value //= _HUNDRED
+        offset -= _2
+        out[offset + _1] = PAIRS[pair + _1]
+        out[offset] = PAIRS[pair]
+    if offset > begin:
+        out[begin] = np.uint64(48) + value
+    return np.int64(end)
+
+
+@kernel
+def assemble(
+    data: Bytes,
+    pool: Bytes,
+    events: Ints,
+    programs: Ints,
+    rows: Ints,
+    limits: Ints,
+    pieces: Ints,
+    first: Ints,
+    second: Ints,
+    out: Bytes,
+    ends: Ints,
+) -> Any:
+    """Write one line per event, piece by piece.
+
+    Parameters
+    ----------
+    data, pool
+        The block, and additional bytes.
+    events, programs, rows
+        For each line, its event's number in the block, its program, and its row in the columns of that
+        program.
+    limits
+        Program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
+    pieces : int64 array of shape (n, 3)
+        Kind; then for CONSTANT, offset in the pool and length, else the index of the column in `first` and
+        `second`, and 1 if its rows are numbered like the events of the block instead of by `rows`.
+    first, second : int64 arrays
+        A number is in `first`, with 0 in `second`. Text has its offset in the block and its length, and is
+        quoted, but BYTES are not; an offset `-p - 1` refers to the bytes at `p` in the pool, which are copied
+        unchanged. So does a number whose `second` is not 0, with offset in the pool and length. HEXDUMP has
+        two entries per row: offset and length of the bytes; then their position, and the offset in the pool
+        of the style (`text.hexdump`).
+    out, ends
+        Output: the lines, and the end of each.
+
+    Returns
+    -------
+    Length of all lines; -1 if `out` is too small, -2 if a piece is outside `data` or `pool`.
+    """
+    at = 0
+    room = out.shape[0]
+    for line in range(programs.shape[0]):
+        program = programs[line]
+        for piece in range(limits[program], limits[program + 1]):
+            kind = pieces[piece, 0]
+            start = pieces[piece, 1]
+            length = pieces[piece, 2]
+            from_pool = True
+            if kind != CONSTANT:
+                row = events[line] if length == 1 else rows[line]
+                if kind == HEXDUMP:
+                    cell = start + 2 * row
+                    size, shown = second[cell], first[cell + 1]
+                    at = put_hexdump(data, first[cell], size, shown, pool, second[cell + 1], out, at)
+                    if at < 0:
+                        return at
+                    continue
+                cell = start + row
+                start = first[cell]
+                length = second[cell]
+                if kind == NUMBER and length == 0:
+                    if at + 20 > room:
+                        return -1
+                    at = put_number(start, out, at)
+                    continue
+                if kind >= HEXADECIMAL:
+                    if at + 20 > room:
+                        return -1
+                    digits = 8 if kind == HEXADECIMAL else 6
+                    base = 16 if kind == HEXADECIMAL else 10
+                    for step in range(digits):
+                        digit = start % base
+                        start //= base
+                        out[at + digits - 1 - step] = digit + (48 if digit < 10 else 87)
+                    at += digits
+                    continue
+                if kind in (TEXT, BYTES):
+                    from_pool = start < 0
+                    if from_pool:
+                        start = -start - 1
+            if at + length + 2 > room:
+                return -1
+            if start < 0 or length < 0 or start + length > (pool.shape[0] if from_pool else data.shape[0]):
+                return -2
+            if from_pool:
+                copy(pool, start, length, out, at)
+                at += length
+            elif kind == BYTES:
+                copy(data, start, length, out, at)
+                at += length
+            else:
+                out[at] = 34
+                copy(data, start, length, out, at + 1)
+                out[at + 1 + length] = 34
+                at += length + 2
+        ends[line] = at
+    return at

@@ -1,1 +1,0 @@
-"""Event-by-event access to logs: log readers, events, and rows."""

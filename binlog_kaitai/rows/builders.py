@@ -1,0 +1,223 @@
+"""Builds Arrow arrays from the offsets of values: together where kernels exist, else by the event reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.adapter import digit_groups
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.rows import choices
+from binlog_kaitai.rows import read_kernels as ways
+from binlog_kaitai.rows import string_columns as strings
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.documents import documents
+from binlog_kaitai.rows.fused_columns import Values, Way, read_together
+from binlog_kaitai.rows.time_kernels import FINE, WRONG, ZERO
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.temporal import ZeroDate
+from binlog_kaitai.values.types import INTEGER_TYPES, text_form
+
+
+class Builder(NamedTuple):
+    """How arrays of a column type are built.
+
+    Attributes
+    ----------
+    way : callable or None
+        Returns how kernels read the values, given the cells and the Arrow type; without it, or if it returns
+        None, `make` reads them.
+    make : callable
+        Builds the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
+    """
+
+    way: Callable[[Cells, Any], Way | None] | None
+    make: Callable[[Cells, Any, Any, str], Any]
+
+
+def build(cells: Cells, zero_dates: str = "null") -> Any:
+    """The values of a column as an Arrow array.
+
+    Raises
+    ------
+    CellError
+        A value is invalid, or a zero date while `zero_dates` is ``"error"``.
+    """
+    (array,) = build_all([cells], zero_dates)
+    return array
+
+
+def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[Any]:
+    """The values of several columns of the same rows, like `build`."""
+    kinds = [_kind(cells, zero_dates) for cells in columns]
+    builders = [_builder(cells, kind) for cells, kind in zip(columns, kinds, strict=True)]
+    found = [
+        None if builder.way is None else builder.way(cells, kind)
+        for builder, cells, kind in zip(builders, columns, kinds, strict=True)
+    ]
+    read = iter(read_together([(cells, way) for cells, way in zip(columns, found, strict=True) if way]))
+    for cells, kind, builder, way in zip(columns, kinds, builders, found, strict=True):
+        yield builder.make(cells, kind, next(read) if way else None, zero_dates)
+
+
+def _kind(cells: Cells, zero_dates: str) -> Any:
+    memory, key = cells.table.memory, ("arrow type", cells.column.index, zero_dates)
+    if key not in memory:
+        memory[key] = arrow_type(cells.column, zero_dates)
+    return memory[key]
+
+
+def _builder(cells: Cells, kind: Any) -> Builder:
+    builder = _BUILDERS.get(cells.column.type, _BY_READER)
+    is_other = pa.types.is_null(kind) or (builder.make is _times and pa.types.is_string(kind))
+    return _BY_READER if is_other else builder
+
+
+def by_reader(cells: Cells, kind: Any, zero_dates: str = "null") -> Any:
+    """Values decoded by the event reader."""
+    column = cells.column
+
+    def convert(value: Any) -> Any:
+        return plain_value(value, column, kind, zero_dates)
+
+    return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
+
+
+def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null") -> Any:
+    """Convert a value of the event reader to what PyArrow accepts for an Arrow type.
+
+    Bytes that are invalid in the column's character set are escaped.
+
+    Raises
+    ------
+    BinlogError
+        A zero date while `zero_dates` is ``"error"``.
+    """
+    if isinstance(value, ZeroDate) and zero_dates != "text":
+        if zero_dates == "error":
+            raise _refused(value)
+        return None
+    if pa.types.is_string(kind) and value is not None:
+        return strings.escaped(value) if isinstance(value, bytes) else plain(text_form(value, column))
+    if pa.types.is_decimal(kind) and isinstance(value, int):
+        return Decimal(value)
+    return value
+
+
+def _refused(date: Any) -> BinlogError:
+    """The error for a zero date: servers log such dates, so the log is not damaged."""
+    return BinlogError(f"invalid date: {date}")
+
+
+def _as_it_is(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+    return values.array(kind, len(cells))
+
+
+#: Read methods for little-endian numbers, by size.
+_SIZES = {
+    1: Way(ways.BYTES, 1),
+    2: Way(ways.PAIRS, 2),
+    3: Way(ways.THREES, 4),
+    4: Way(ways.FOURS, 4),
+    8: Way(ways.EIGHTS, 8, 1),
+}
+
+
+def _number(cells: Cells, kind: Any) -> Way:
+    return _SIZES[cells.width.fixed]
+
+
+def _integer(cells: Cells, kind: Any) -> Way:
+    if pa.types.is_decimal(kind):
+        return Way(ways.EIGHTS, 16, 2)
+    way = _number(cells, kind)
+    return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=1)
+
+
+def _decimal(cells: Cells, kind: Any) -> Way:
+    found, _ = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
+    groups = np.array([group[:2] for group in found], dtype=np.int64).reshape(-1)
+    return Way(ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups)
+
+
+def _decimals(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+    if values.invalid:
+        cells.by_reader(np.arange(len(cells)))  # raises the error of the first invalid value
+        raise AssertionError("digits that only the event reader can decode")
+    return values.array(kind, len(cells))
+
+
+def _choice(cells: Cells, kind: Any) -> Way | None:
+    if not pa.types.is_string(kind):
+        return _number(cells, kind)
+    return choices.way(cells)
+
+
+def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
+    """ENUM and SET; each distinct number is looked up once."""
+    if pa.types.is_string(kind):
+        return choices.texts(cells, kind, values)
+    assert values is not None
+    number = pa.type_for_alias(f"uint{8 * _number(cells, kind).item}")
+    return values.array(number, len(cells)).cast(kind)
+
+
+def _time(how: int, item: int = 8) -> Callable[[Cells, Any], Way]:
+    return lambda cells, kind: Way(how, item, cells.column.fractional_digits)
+
+
+def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+    found = values.array(kind, len(cells))
+    if not values.invalid:
+        return found
+    states = values.states
+    if (rows := np.flatnonzero(states == WRONG)).size:
+        cells.by_reader(rows)  # raises the error of the first invalid value
+        raise AssertionError("a time that only the event reader can decode")
+    rows = np.flatnonzero(states == ZERO)
+    if zero_dates == "error":
+        row = rows[:1]
+        raise CellError(int(row[0]), _refused(cells.by_reader(row)[0]))
+    valid = cells.valid & (states == FINE)
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(kind, len(cells), [bits, found.buffers()[1]])
+
+
+_NUMBER = Builder(_integer, _as_it_is)
+
+_BY_READER = Builder(None, lambda cells, kind, values, zero_dates: by_reader(cells, kind, zero_dates))
+
+_HOW_TIMES: dict[ColumnType | int, Callable[[Cells, Any], Way]] = {
+    ColumnType.date: _time(ways.DATES, 4),
+    ColumnType.newdate: _time(ways.DATES, 4),
+    ColumnType.time: _time(ways.TIMES),
+    ColumnType.datetime: _time(ways.DATETIMES),
+    ColumnType.timestamp: _time(ways.TIMESTAMPS),
+    ColumnType.time2: _time(ways.TIMES2),
+    ColumnType.datetime2: _time(ways.DATETIMES2),
+    ColumnType.timestamp2: _time(ways.TIMESTAMPS2),
+}
+
+_DOCUMENTS = Builder(None, lambda cells, kind, values, zero_dates: documents(cells, kind))
+
+_BUILDERS: dict[ColumnType | int, Builder] = {
+    **dict.fromkeys(INTEGER_TYPES, _NUMBER),
+    ColumnType.float: Builder(_number, _as_it_is),
+    ColumnType.double: Builder(_number, _as_it_is),
+    ColumnType.newdecimal: Builder(_decimal, _decimals),
+    ColumnType.year: Builder(lambda cells, kind: Way(ways.YEARS, 2), _as_it_is),
+    ColumnType.bit: Builder(lambda cells, kind: Way(ways.BIG, 8), _as_it_is),
+    ColumnType.enum: Builder(_choice, _choices),
+    ColumnType.set: Builder(_choice, _choices),
+    **{kind: Builder(way, _times) for kind, way in _HOW_TIMES.items()},
+    **{kind: Builder(*both) for kind, both in strings.BUILDERS.items()},
+    ColumnType.json: _DOCUMENTS,
+    ColumnType.typed_array: _DOCUMENTS,
+}

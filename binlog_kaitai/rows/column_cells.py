@@ -1,0 +1,124 @@
+"""The values of a column as offsets into an array, and decoding by the event reader as a fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from binlog_kaitai.core.grammar import parse_cell
+from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import view_of
+from binlog_kaitai.rows.cell_widths import Width
+from binlog_kaitai.rows.located_rows import Found
+from binlog_kaitai.rows.string_kernels import measure
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import Value, value_of
+
+if TYPE_CHECKING:
+    from binlog_kaitai.kernels.arrays import Bytes, Ints
+    from binlog_kaitai.kernels.compile import Kernel
+
+
+class CellError(Exception):
+    """An invalid value, with the number of its row and the error."""
+
+    def __init__(self, row: int, error: BinlogError) -> None:
+        super().__init__(str(error))
+        self.row = row
+        self.error = error
+
+
+class Cells:
+    """The values of one column in many rows.
+
+    Attributes
+    ----------
+    data : uint8 array
+        Contains the values.
+    starts : int64 array
+        Offset of each value, including its length prefix; negative for no value.
+    """
+
+    def __init__(self, table: Table, column: Column, data: Bytes, starts: Ints) -> None:
+        widths = table.widths
+        assert widths is not None
+        self.table = table
+        self.column = column
+        self.width: Width = widths[column.index]
+        self.data = data
+        self.starts = starts
+        self._valid: Any = None
+
+    @classmethod
+    def of(cls, table: Table, column: Column, found: Found) -> Cells:
+        """The cells of rows found by the walk."""
+        return cls(table, column, found.data, found.starts[column.index])
+
+    def part(self, rows: Any) -> Cells:
+        """The cells of the given rows."""
+        return Cells(self.table, self.column, self.data, self.starts[rows])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def valid(self) -> Any:
+        """Which rows have a value, as a bool array."""
+        if self._valid is None:
+            self._valid = self.starts >= 0
+        return self._valid
+
+    def run(self, kernel: Kernel, *arguments: Any) -> Any:
+        """Call a kernel with `data`, `starts` and the arguments."""
+        return kernel.run(self.data, self.starts, *arguments)
+
+    def sizes(self, rows: Ints) -> Any:
+        """Length of the values of the given rows, including length prefixes; 0 for no value."""
+        starts = self.starts[rows]
+        if not self.width.prefix:
+            return np.where(starts >= 0, self.width.fixed, 0)
+        offsets = np.empty(len(starts) + 1, dtype=np.int64)
+        offsets[0] = 0
+        measure.run(self.data, starts, self.width.prefix, 0, 0, offsets[1:])
+        return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
+
+    def raw(self, rows: Ints) -> list[bytes | None]:
+        """Bytes of the values of the given rows, including length prefixes; None for no value."""
+        sizes, starts = self.sizes(rows).tolist(), self.starts[rows].tolist()
+        view = view_of(self.data)
+        return [
+            bytes(view[start : start + size]) if start >= 0 else None
+            for start, size in zip(starts, sizes, strict=True)
+        ]
+
+    def by_reader(self, rows: Ints, convert: Callable[[Value], Any] = lambda value: value) -> list[Any]:
+        """The values of some rows from the event reader, each distinct one decoded once; None for no value.
+
+        Raises
+        ------
+        CellError
+            A value is invalid.
+        """
+        made: dict[bytes | None, Any] = {None: None}
+        found = []
+        for row, raw in zip(rows.tolist(), self.raw(rows), strict=True):
+            if raw not in made:
+                try:
+                    made[raw] = convert(self._value(raw))
+                except BinlogError as error:
+                    raise CellError(row, error) from error
+            found.append(made[raw])
+        return found
+
+    def _value(self, raw: bytes | None) -> Value:
+        assert raw is not None
+        cell = parse_cell(self.table.table_map, self.column.index, raw)
+        try:
+            return value_of(cell, self.column)
+        except GrammarError:
+            raise
+        except Exception as error:  # generated code raises various errors on invalid bytes
+            raise GrammarError(f"cannot be read: {error}") from error

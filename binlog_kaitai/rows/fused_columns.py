@@ -1,0 +1,179 @@
+"""Reads several columns together into Arrow buffers: values and validity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.log.mapped_memory import LONG, pieces
+from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.read_kernels import (
+    BITS,
+    HOW,
+    LINE,
+    MORE,
+    MORE_END,
+    NUMBER,
+    RESULTS,
+    SIZE,
+    STARTS,
+    STATES,
+    STRINGS,
+    TIMES_OF_ALL_KINDS,
+    TOTAL,
+    VALUES,
+    copy_columns,
+    read_columns,
+)
+
+#: Alignment that Arrow recommends for buffers.
+_ALIGNMENT = 64
+
+#: Number of bytes after each string column that kernels may overwrite.
+_SLACK = 16
+
+
+class Way(NamedTuple):
+    """How a column is read, see `read_kernels`.
+
+    Attributes
+    ----------
+    how : int
+    item : int
+        Size of a value in Arrow, or of an offset for strings, in bytes.
+    number : int
+        Additional parameter of `how`.
+    more : int64 array
+    """
+
+    how: int
+    item: int
+    number: int = 0
+    more: Any = np.zeros(0, dtype=np.int64)
+
+
+class Values(NamedTuple):
+    """A column that was read.
+
+    Attributes
+    ----------
+    valid, values : pyarrow.Buffer
+        Validity bits, None if all values are valid; values, or offsets of strings.
+    data : pyarrow.Buffer or None
+        Bytes of strings.
+    states : uint8 array
+        State of each time, see `time_kernels`; empty for other types.
+    nulls, invalid : int
+        Number of missing values; number of invalid values, including zero dates.
+    """
+
+    valid: Any
+    values: Any
+    data: Any
+    states: Any
+    nulls: int
+    invalid: int
+
+    def array(self, kind: pa.DataType, count: int) -> Any:
+        """An Arrow array of a type with this representation."""
+        buffers = [self.valid, self.values] if self.data is None else [self.valid, self.values, self.data]
+        return pa.Array.from_buffers(kind, count, buffers, self.nulls)
+
+    def bytes_and_offsets(self) -> tuple[Any, Any]:
+        """Strings as uint8 and int32 arrays, with one more offset than values."""
+        return np.frombuffer(self.data, dtype=np.uint8), np.frombuffer(self.values, dtype=np.int32)
+
+
+def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
+    """The values of several columns of the same rows."""
+    if not chosen:
+        return
+    count, data = len(chosen[0][0]), chosen[0][0].data
+    plan = np.zeros((len(chosen), LINE), dtype=np.int64)
+    starts, plan[:, STARTS] = _joined([cells.starts for cells, _ in chosen])
+    more, limits = [np.zeros(0, dtype=np.int64)], [0]
+    ways = [way for _, way in chosen]
+    for line, (cells, way) in enumerate(chosen):
+        more.append(way.more)
+        limits.append(limits[-1] + len(way.more))
+        plan[line, HOW], plan[line, NUMBER] = way.how, way.number
+        plan[line, SIZE] = cells.width.prefix or cells.width.fixed
+    plan[:, MORE], plan[:, MORE_END] = limits[:-1], limits[1:]
+    items = np.array([way.item for way in ways], dtype=np.int64)
+    is_time = np.array([way.how in TIMES_OF_ALL_KINDS for way in ways])
+    lengths = np.array([items * (count + 1), np.full(len(ways), (count + 7) // 8), is_time * count])
+    positions = np.append(0, np.cumsum(-(-lengths.T.reshape(-1) // _ALIGNMENT) * _ALIGNMENT))
+    firsts, plan[:, BITS], plan[:, STATES] = positions[:-1].reshape(-1, 3).T
+    plan[:, VALUES] = firsts // items
+    out = np.empty(int(positions[-1]) // 8, dtype=np.uint64)
+    views = [out.view(kind) for kind in (np.uint8, np.uint16, np.uint32, np.uint64, np.int32, np.int64)]
+    flat, signed = views[0], views[4]
+    is_strings = plan[:, HOW] == STRINGS
+    signed[plan[is_strings, VALUES]] = 0
+    results = np.zeros((len(chosen), RESULTS), dtype=np.int64)
+    read_columns.run(data, starts, count, plan, np.concatenate(more), *views, results)
+    texts = _strings(data, starts, count, plan[is_strings], signed, results[is_strings, TOTAL])
+    memory = pa.py_buffer(out)
+    bits = (count + 7) // 8
+    for line, (nulls, invalid, _) in enumerate(results.tolist()):
+        first, bit_offsets, states = firsts[line], plan[line, BITS], plan[line, STATES]
+        yield Values(
+            memory.slice(bit_offsets, bits) if nulls else None,
+            memory.slice(first, lengths[0, line]),
+            next(texts) if is_strings[line] else None,
+            flat[states : states + lengths[2, line]],
+            nulls,
+            invalid,
+        )
+
+
+def _strings(
+    data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, totals: Ints
+) -> Iterator[Any]:
+    """Bytes of the string columns."""
+    if not len(plan):
+        return
+    positions = np.concatenate(([0], np.cumsum(totals + _SLACK)))
+    out = np.empty(int(positions[-1]), dtype=np.uint8)
+    if int(totals.sum()) > LONG * count:
+        _copy_long(data, starts, count, plan, offsets, positions, out)
+    else:
+        copy_columns.run(data, starts, count, plan, offsets, positions, out)
+    memory = pa.py_buffer(out)
+    for offset, total in zip(positions.tolist(), totals.tolist(), strict=False):
+        yield memory.slice(offset, total)
+
+
+def _copy_long(
+    data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, positions: Ints, out: Bytes
+) -> None:
+    """Like `copy_columns`, for long values in a mapped file: only a piece of it is in memory."""
+    for line, to in zip(plan, positions.tolist(), strict=False):
+        ends = to + offsets[line[VALUES] : line[VALUES] + count + 1].astype(np.int64)
+        for row in range(count):
+            at, start = int(ends[row]), int(starts[line[STARTS] + row]) + int(line[SIZE])
+            for piece in pieces(data, start, start + int(ends[row + 1]) - at):
+                out[at : at + len(piece)] = piece
+                at += len(piece)
+
+
+def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:
+    """Concatenate arrays, without a copy if they are slices of one array; also returns the start of each."""
+    base = starts[0].base if starts else None
+    if base is not None and all(one.base is base and one.flags.c_contiguous for one in starts):
+        origin = base.__array_interface__["data"][0]
+        positions = [(one.__array_interface__["data"][0] - origin) // base.itemsize for one in starts]
+        return base.reshape(-1), positions
+    lengths = np.array([len(one) for one in starts], dtype=np.int64)
+    joined = np.concatenate([np.zeros(0, dtype=np.int64), *starts])
+    return joined, np.cumsum(lengths) - lengths
+
+
+def contents(cells: Cells) -> tuple[Any, Any]:
+    """The bytes of all values without length prefixes, concatenated, and their offsets."""
+    (values,) = read_together([(cells, Way(STRINGS, 4))])
+    return values.bytes_and_offsets()

@@ -1,0 +1,269 @@
+"""The rows events of a block: location and columns of their images."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
+from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.body_validator import BodyValidator
+from binlog_kaitai.log.decoders import len_partial_bits
+from binlog_kaitai.log.groups import distinct, group_ranges
+from binlog_kaitai.rows.tables import Table, Tables
+
+_ID = "table_id.value"
+_COMPRESSED = "compressed_images"
+
+#: Size of decompressed events held at a time, in bytes; a single event may be larger.
+_ROOM = 16 << 20
+
+_NO_BYTES = np.zeros(0, dtype=np.uint8)
+
+#: Deflate compresses by at most a factor of about 1000.
+_MOST_RATIO = 1032
+
+
+class Program(NamedTuple):
+    """Layout of the images of some events; see `walk.locate`."""
+
+    which: int
+    partial: int
+    counts: tuple[int, int]  # number of steps of each image
+    steps: Any  # int64 array of shape (n, 3): column, length, size of the length prefix
+
+    def columns(self) -> tuple[list[int], list[int]]:
+        """Columns of the before image and of the after image."""
+        found: list[int] = self.steps[:, 0].tolist()
+        return found[: self.counts[0]], found[self.counts[0] :]
+
+
+class Images:
+    """The rows events of a block, in block order, without those that only end a statement.
+
+    Attributes
+    ----------
+    rows : int64 array
+        Event numbers in the block.
+    tables : list of Table or BinlogError
+        The tables of the events, or the error that prevents decoding one.
+    table_of : int64 array
+        Index of each event's table in `tables`; -1 if its table map is missing.
+    """
+
+    def __init__(self, block: Block, tables: Tables) -> None:
+        self.block = block
+        kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
+        parts = [_Part.of(block, kind, tables.validator) for kind in kinds]
+        part = parts[0] if len(parts) == 1 else _Part.joined(parts)
+        self.tables, self.table_of = tables.take(block, part.rows, part.ids)
+        is_dummy = (self.table_of < 0) & part.is_dummy.astype(np.bool_)
+        if is_dummy.any():
+            part, self.table_of = part.taken(~is_dummy), self.table_of[~is_dummy]
+        self.rows = part.rows
+        self._part = part
+        self._unpacked_sizes = np.zeros(len(self.rows), dtype=np.int64)
+        self._programs: list[Program | None] | None = None
+        self._program_of: Any = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def table(self, index: int) -> Table | BinlogError | None:
+        """The table of an event."""
+        number = int(self.table_of[index])
+        return None if number < 0 else self.tables[number]
+
+    def programs(self) -> tuple[list[Program | None], Any]:
+        """The distinct programs, None for events that match none, and the program number of each event."""
+        if self._programs is None:
+            self._programs, self._program_of = self._find_programs()
+        return self._programs, self._program_of
+
+    def divided(self, events: Any) -> Iterator[tuple[Any, bool]]:
+        """Divide events into runs that `walk` can process, with a flag for programs with complete values."""
+        programs, program_of = self.programs()
+        takes = np.array([program is not None and program.partial < 0 for program in programs])
+        is_taken = takes[program_of[events]]
+        limits = np.flatnonzero(np.diff(is_taken, prepend=~is_taken[:1], append=~is_taken[-1:])).tolist()
+        for begin, end in pairwise(limits):
+            yield events[begin:end], bool(is_taken[begin])
+
+    def _find_programs(self) -> tuple[list[Program | None], Any]:
+        part, data, count = self._part, self.block.data, len(self.rows)
+        before = group_ranges(data, part.before, part.before + part.before_size)
+        after = group_ranges(data, part.after, part.after + part.after_size)
+        keys = (
+            (((self.table_of + 1) * count + before) * count + after) * 4 + part.which
+        ) * 2 + part.is_partial
+        # Events with different column counts can have equal column bitmaps.
+        widths = [len(table.schema.columns) if isinstance(table, Table) else -1 for table in self.tables]
+        matches = part.matches & (part.columns == np.array([*widths, -1], dtype=np.int64)[self.table_of])
+        keys = np.where(matches, keys, -1)
+        first, which = distinct(keys)
+        return [self._program(index) for index in first.tolist()], which
+
+    def _program(self, index: int) -> Program | None:
+        part, table = self._part, self.table(index)
+        if not isinstance(table, Table) or table.widths is None or not part.matches[index]:
+            return None
+        if int(part.columns[index]) != len(table.widths):
+            return None
+        which, is_partial = int(part.which[index]), bool(part.is_partial[index])
+        before = self._columns(table, part.before[index], part.before_size[index]) if which & 1 else []
+        after = list[int]()
+        if which == 3:
+            after = self._columns(table, part.after[index], part.after_size[index])
+        elif which == 2:
+            after = self._columns(table, part.before[index], part.before_size[index])
+        steps = [(column, *table.widths[column]) for column in before + after]
+        return Program(
+            which,
+            len_partial_bits(len(table.json_columns)) if is_partial else -1,
+            (len(before), len(after)),
+            np.array(steps, dtype=np.int64).reshape(-1, 3),
+        )
+
+    def _columns(self, table: Table, start: int, size: int) -> list[int]:
+        bitmap = self.block.data[int(start) : int(start) + int(size)]
+        present = np.unpackbits(bitmap, bitorder="little")[: len(table.schema.columns)]
+        columns: list[int] = np.flatnonzero(present).tolist()
+        return columns
+
+    def portions(self, chosen: Ints) -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Some of the events with their images decompressed: events, data, starts and ends of images.
+
+        Images that cannot be decompressed get an end before their start, which kernels reject.
+
+        Parameters
+        ----------
+        chosen : int64 array
+            Numbers of events in this object.
+        """
+        part = self._part
+        packed = part.is_packed[chosen]
+        if not packed.any():
+            yield chosen, self.block.data, part.images[chosen], (part.images + part.images_size)[chosen]
+            return
+        at = 0
+        while at < len(chosen):
+            begin, room, pieces, limits = at, _ROOM, list[Any](), [0]
+            is_wrong = []
+            while at < len(chosen) and (room > 0 or at == begin):
+                data = self._unpacked(int(chosen[at]))
+                is_wrong.append(data is None)
+                pieces.append(_NO_BYTES if data is None else data)
+                limits.append(limits[-1] + len(pieces[-1]))
+                room -= len(pieces[-1])
+                at += 1
+            offsets = np.array(limits, dtype=np.int64)
+            yield chosen[begin:at], np.concatenate(pieces), offsets[:-1], offsets[1:] - np.array(is_wrong)
+
+    @property
+    def is_packed(self) -> Any:
+        """Which events have compressed images, as a bool array."""
+        return self._part.is_packed.astype(np.bool_)
+
+    def unpacked(self) -> tuple[Any, Any]:
+        """Compressed and decompressed sizes of the images of each event; 0 if uncompressed or not needed."""
+        sizes = self._unpacked_sizes
+        return np.where(sizes > 0, self._part.images_size, 0), sizes
+
+    def _unpacked(self, index: int) -> Any:
+        """Images of one event as an array; None if they are damaged."""
+        part = self._part
+        start = int(part.images[index])
+        data: bytes | None = bytes(self.block.data[start : start + int(part.images_size[index])])
+        if part.is_packed[index]:
+            data = _unpack(data or b"")
+            self._unpacked_sizes[index] = len(data or b"")
+        return None if data is None else np.frombuffer(data, dtype=np.uint8)
+
+
+def _unpack(data: bytes) -> bytes | None:
+    """Decompressed images; None if they are damaged, which the event reader then reports."""
+    try:
+        packed = parse_compressed(data)
+        size = packed.len_uncompressed
+        if size > len(data) * _MOST_RATIO:
+            return None
+        stream = zlib.decompressobj()
+        found = stream.decompress(packed.deflated.data, size + 1)
+    except (GrammarError, zlib.error):
+        return None
+    return found if len(found) == size and size and stream.eof else None
+
+
+class _Part(NamedTuple):
+    """Columns of rows events, one row per event."""
+
+    rows: Any
+    ids: Any
+    matches: Any
+    is_dummy: Any
+    which: Any
+    is_partial: Any
+    is_packed: Any
+    columns: Any
+    before: Any
+    before_size: Any
+    after: Any
+    after_size: Any
+    images: Any
+    images_size: Any
+
+    @classmethod
+    def of(cls, block: Block, kind: int, validator: BodyValidator) -> _Part:
+        rows, body = block.rows_of(kind), block.body(kind)
+        count = len(rows)
+
+        def flag(path: str) -> Any:
+            return body.numbers(path).astype(np.int64) if path in body else np.zeros(count, dtype=np.int64)
+
+        nothing = np.zeros(count, dtype=np.int64)
+        before, before_size = body.ranges("columns.bitmap")
+        after, after_size = (
+            body.ranges("columns_after.bitmap") if "columns_after.bitmap" in body else (nothing, nothing)
+        )
+        name = _COMPRESSED if _COMPRESSED in body else "images"
+        images, images_size = body.ranges(name)
+        is_write, is_update = flag("is_write"), flag("is_update")
+        which = np.where(is_update != 0, 3, np.where(is_write != 0, 2, 1))
+        # Rows events from before 5.1.16 use another record, without extra data.
+        matches = body.matches & ("len_extra_data" in body)
+        if "extra_data" in body and (has_extra := matches & (body.ranges("extra_data")[1] > 0)).any():
+            matches &= ~has_extra | validator.accepts(block, kind, has_extra)
+        return cls(
+            rows,
+            body.numbers(_ID).astype(np.int64),
+            matches,
+            matches & (flag("is_dummy") != 0),
+            which,
+            flag("is_partial_update"),
+            np.full(count, name == _COMPRESSED),
+            body.numbers("num_columns.value").astype(np.int64),
+            before,
+            before_size,
+            after,
+            after_size,
+            images,
+            images_size,
+        )
+
+    @classmethod
+    def joined(cls, parts: list[_Part]) -> _Part:
+        """Merge the parts of several event types in log order."""
+        if not parts:
+            return cls(*(np.zeros(0, dtype=np.int64) for _ in cls._fields))
+        columns = cls(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+        return columns.taken(np.argsort(columns.rows, kind="stable"))
+
+    def taken(self, events: Any) -> _Part:
+        """Some of the events."""
+        return _Part(*(values[events] for values in self))

@@ -1,0 +1,116 @@
+"""The column `_sequence`: a text for each row image, whose text order is the order of the changes.
+
+It has five numbers: era, log number, position, row, and 1 for an image that adds a row or 0 for one that
+removes it. Each except the last is preceded by the count of its digits, as one character (1 to 9, A to J):
+``3150`` is 150. Numbers of any length therefore compare correctly in every system that compares text by
+bytes.
+
+The era separates logs whose numbers and positions are unrelated. Logs with the same folder and stem are
+numbered by one server, so this numbering is sufficient. Logs of different servers can only be ordered by
+commit time. It is not used for logs of one server, because a clock may be set back, and before MySQL 8.0 and
+in MariaDB the time is that of a statement's start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.log.text_kernels import copy, put_number
+from binlog_kaitai.sources.source import log_number, series_of
+
+#: Used instead of an era: the commit time of each change, in microseconds since 1970.
+BY_COMMIT = -1
+
+#: Maximum size of a number with its digit count and a point; and of the bytes that `copy` may overwrite after
+#: a text.
+_ROOM, _AFTER = 22, 16
+
+_POINT, _ZERO, _TEN_DIGITS = 46, 48, 65
+
+
+def era_of(names: Iterable[str]) -> int:
+    """The era of logs that are read together, by their paths or URLs."""
+    return 0 if len(set(map(series_of, names))) < 2 else BY_COMMIT
+
+
+def sequences(
+    eras: Ints, file: str, positions: Ints, limits: Ints, numbers: Ints, is_given: NDArray[np.bool_]
+) -> pa.Array:
+    """The column for some row images of one log.
+
+    Parameters
+    ----------
+    eras, positions : int64 arrays
+        For each run of images.
+    limits : int64 array
+        Start of each run, and the end of the last one.
+    numbers : int64 array
+        The row of each image.
+    is_given : bool array
+        Whether the image adds a row.
+    """
+    log = log_number(file)
+    # As long as the longest text, so that there is little to spare, and nothing to copy.
+    longest = [max(int(one.max(initial=0)), 0) for one in (eras, positions, numbers)]
+    length = sum(len(str(number)) + 2 for number in (log, *longest)) + 1
+    out = np.empty(len(numbers) * length + 4 * _ROOM + 1 + _AFTER, dtype=np.uint8)
+    offsets = np.zeros(len(numbers) + 1, dtype=np.int32)
+    arrays = [np.ascontiguousarray(one, dtype=np.int64) for one in (positions, limits, numbers)]
+    put_sequences.run(eras, log, *arrays, is_given, out, offsets)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out).slice(0, int(offsets[-1]))]
+    return pa.Array.from_buffers(pa.string(), len(numbers), buffers, 0)
+
+
+@kernel
+def put_sequences(
+    eras: Any, log: Any, positions: Any, limits: Any, numbers: Any, is_given: Any, out: Any, offsets: Any
+) -> None:
+    """Write the texts consecutively; stops where `out` may have too little room for the next one."""
+    at = 0
+    offsets[0] = 0
+    begin, common, era = 0, 0, np.int64(-1)  # text of the last run, and its part shared by the era
+    for run in range(min(positions.shape[0], eras.shape[0], limits.shape[0] - 1)):
+        length = 0
+        for row in range(max(limits[run], 0), min(limits[run + 1], numbers.shape[0], is_given.shape[0])):
+            if at + 4 * _ROOM + 1 + _AFTER > out.shape[0]:
+                return
+            if length:
+                copy(out, begin, length, out, at)
+                at += length
+            else:
+                start = at
+                if eras[run] == era:
+                    copy(out, begin, common, out, at)
+                    at += common
+                else:
+                    era = eras[run]
+                    at = _put_counted(max(era, 0), out, at)
+                    at = _put_counted(log, out, at)
+                    common = at - start
+                at = _put_counted(max(positions[run], 0), out, at)
+                begin, length = start, at - start
+            at = _put_counted(max(numbers[row], 0), out, at)
+            out[at] = _ZERO + is_given[row]
+            at += 1
+            offsets[row + 1] = at
+
+
+@kernel
+@inlined
+def _put_counted(number: Any, out: Any, at: Any) -> Any:
+    """Write a number, preceded by its digit count and followed by a point; returns the end."""
+    if number < 10:
+        out[at], out[at + 1], out[at + 2] = _ZERO + 1, _ZERO + number, _POINT
+        return at + 3
+    end = put_number(number, out, at + 1)
+    digits = end - at - 1
+    out[at] = _ZERO + digits if digits < 10 else _TEN_DIGITS + digits - 10
+    out[end] = _POINT
+    return end + 1

@@ -1,0 +1,202 @@
+"""Arrow arrays of strings, byte strings and types stored like them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.log.json_strings import escape_bytes
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.fused_columns import Values, Way
+from binlog_kaitai.rows.read_kernels import STRINGS
+from binlog_kaitai.rows.string_kernels import measure, measure_recoded, pad_values, recode
+from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import STRING_TYPES, TEXTUAL
+
+#: Character sets whose text is valid UTF-8; None stands for an unknown one.
+UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
+
+#: Maximum length of the text of an array, in bytes.
+LONGEST = (1 << 31) - 1
+
+#: Maximum number of bytes of an escaped byte.
+_OF_BYTE = 4
+
+#: Maximum length in UTF-8 of a character of a single-byte character set.
+_WIDEST = 4
+
+
+def escaped(value: bytes) -> str:
+    """Bytes that are invalid in the column's character set, as escaped text."""
+    return value.decode("utf-8", "backslashreplace")
+
+
+def _way(cells: Cells, kind: pa.DataType) -> Way | None:
+    column = cells.column
+    if is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
+        return None
+    return Way(STRINGS, 4)
+
+
+def is_textual(column: Column) -> bool:
+    """Whether byte strings of the column are shown as text, for MariaDB's UUID, INET4 and INET6."""
+    return column.type == ColumnType.string and (column.type_name or "").lower() in TEXTUAL
+
+
+def _is_padded(column: Column) -> bool:
+    return column.type == ColumnType.string and column.length > 0
+
+
+def texts(cells: Cells, kind: pa.DataType, values: Values | None, zero_dates: str) -> Any:
+    """CHAR, VARCHAR, TEXT and their binary counterparts."""
+    column = cells.column
+    if values is None:
+        return _by_reader(cells, kind) if is_textual(column) else padded(cells, kind)
+    found = values.array(kind, len(cells))
+    if pa.types.is_binary(kind):
+        return found
+    if column.charset in UTF8:
+        if is_text(found):
+            return found
+        data, offsets = values.bytes_and_offsets()
+        is_small = _OF_BYTE * len(data) <= LONGEST
+        return _escaped(cells, kind, data, offsets) if is_small else _decoded(cells, kind, found)
+    if column.charset == BINARY:
+        return _decoded(cells, kind, found)
+    data, offsets = values.bytes_and_offsets()
+    if extends_ascii(column.charset) and is_ascii(data):
+        return found
+    if (table := single_bytes(column.charset)) is not None:
+        sizes, characters = table
+        if sizes.all() or sizes[data].all():
+            return _recoded(cells, kind, data, offsets, sizes, characters)
+    return _decoded(cells, kind, found)
+
+
+def is_ascii(data: Bytes) -> bool:
+    """Whether all bytes are below 128, which is much faster than validating UTF-8."""
+    return not len(data) or int(data.view(np.int8).min()) >= 0
+
+
+def is_text(found: pa.Array) -> bool:
+    """Whether all values of a string array are valid UTF-8."""
+    data = found.buffers()[2]
+    if data is None or is_ascii(np.frombuffer(data, dtype=np.uint8)):
+        return True
+    try:
+        found.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any:
+    """An Arrow string array from bytes and offsets, with nulls for missing values."""
+    valid = cells.valid
+    nulls = len(valid) - int(np.count_nonzero(valid))
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind, len(cells), buffers, nulls)
+
+
+def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+    """Strings with invalid UTF-8, all decoded with `escape_bytes`."""
+    out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
+    size = escape_bytes.run(data, offsets.astype(np.int64, copy=False), out, ends)
+    if size < 0:
+        raise AssertionError("decoded strings exceed their buffer")
+    return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
+
+
+def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
+    """By Python's codecs, each distinct value once."""
+    as_bytes = found.view(pa.binary()).dictionary_encode()
+    charset = cells.column.charset
+    made = []
+    for raw in as_bytes.dictionary.to_pylist():
+        text = decode(raw, charset)
+        made.append(plain(text) if isinstance(text, str) else escaped(text))
+    return pa.array(made, kind).take(as_bytes.indices)
+
+
+def padded(cells: Cells, kind: pa.DataType) -> Any:
+    """BINARY, with the trailing zero bytes that logs omit."""
+    offsets = np.empty(len(cells) + 1, dtype=np.int64)
+    offsets[0] = 0
+    cells.run(measure, cells.width.prefix, cells.column.length, 0, offsets[1:])
+    out = np.empty(int(offsets[-1]), dtype=np.uint8)
+    pad_values.run(cells.data, cells.starts, cells.width.prefix, offsets, out)
+    return of_bytes(cells, kind, out, offsets)
+
+
+def _recoded(
+    cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array, sizes: Ints, characters: Bytes
+) -> Any:
+    positions = np.empty(len(offsets), dtype=np.int64)
+    measure_recoded.run(data, offsets, sizes, positions)
+    out = np.empty(int(positions[-1]), dtype=np.uint8)
+    recode.run(data, sizes, characters, out)
+    return of_bytes(cells, kind, out, positions)
+
+
+@cache
+def extends_ascii(charset: str | None) -> bool:
+    """Whether bytes below 128 are always ASCII characters in a character set."""
+    every = bytes(range(128))
+    return decode(every, charset) == every.decode("ascii")
+
+
+@cache
+def single_bytes(charset: str | None) -> Any:
+    """UTF-8 length and bytes of each byte of a single-byte character set; length 0 for no character."""
+    decoder = decoder_of(charset)
+    if decoder is None:
+        return None
+    sizes = np.zeros(256, dtype=np.int64)
+    characters = np.zeros((256, _WIDEST), dtype=np.uint8)
+    for number in range(256):
+        text = decode(bytes([number]), charset)
+        if isinstance(text, str) and len(text) == 1:
+            encoded = text.encode()
+            sizes[number] = len(encoded)
+            characters[number, : len(encoded)] = list(encoded)
+        elif any(isinstance(decode(bytes([number, other]), charset), str) for other in range(256)):
+            return None
+    return sizes, characters
+
+
+def geometries(cells: Cells, kind: pa.DataType, values: Values, zero_dates: str) -> Any:
+    """SRID and WKB, as stored."""
+    return values.array(kind, len(cells))
+
+
+def vectors(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+    """VECTOR: the log stores the floats in Arrow's representation."""
+    data, offsets = values.bytes_and_offsets()
+    if (offsets & 3).any():
+        return _by_reader(cells, kind)
+    floats = pa.Array.from_buffers(pa.float32(), len(data) // 4, [None, values.data])
+    buffers = [values.valid, pa.py_buffer(offsets >> 2)]
+    return pa.Array.from_buffers(kind, len(cells), buffers, values.nulls, children=[floats])
+
+
+def _by_reader(cells: Cells, kind: pa.DataType) -> Any:
+    def convert(value: Any) -> Any:
+        return escaped(value) if isinstance(value, bytes) and pa.types.is_string(kind) else value
+
+    return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
+
+
+#: Read methods and array constructors of string types: see `builders`.
+BUILDERS: dict[ColumnType | int, Any] = {
+    **dict.fromkeys(STRING_TYPES, (_way, texts)),
+    ColumnType.geometry: (_way, geometries),
+    ColumnType.vector: (_way, vectors),
+}

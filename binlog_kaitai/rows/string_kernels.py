@@ -1,0 +1,133 @@
+"""Kernels that read strings from row images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.log.decoders import length_prefix
+
+
+@kernel
+def length_at(data: Bytes, start: int, prefix: int) -> Any:
+    """The length in `prefix` bytes, 1 to 4, at `start`; -1 if the prefix or the value exceeds the data."""
+    if start < 0 or start + prefix > data.shape[0]:
+        return -1
+    length = length_prefix(data, start, prefix)
+    return length if start + prefix + length <= data.shape[0] else -1
+
+
+@kernel
+def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends: Ints) -> int:
+    """Compute the ends of concatenated values, starting at `total`; returns the last end.
+
+    Values shorter than `least` count as `least` bytes.
+    """
+    for index in range(starts.shape[0]):
+        length = length_at(data, starts[index], prefix)
+        if length >= 0:
+            total += max(length, least)
+        ends[index] = total
+    return total
+
+
+@kernel
+def copy_bytes(data: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
+    """Copy `data[start : start + length]` to `out` at `offset`; all in bounds, with 16 spare bytes.
+
+    The spare bytes are overwritten.
+    """
+    done = 0
+    while done < length:
+        if start + done + 16 <= data.shape[0]:
+            # Copy sixteen bytes at a time, also past the end; the next value overwrites the excess.
+            a = data[start + done : start + done + 16]
+            b = out[offset + done : offset + done + 16]
+            a0, a1, a2, a3, a4, a5, a6, a7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
+            a8, a9, a10, a11, a12, a13, a14, a15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
+            b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = a0, a1, a2, a3, a4, a5, a6, a7
+            b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = a8, a9, a10, a11, a12, a13, a14, a15
+            done += 16
+        else:
+            out[offset + done] = data[start + done]
+            done += 1
+
+
+@kernel
+def copy_values(data: Bytes, starts: Array, prefix: int, offsets: Array, out: Bytes) -> None:
+    """Copy the values to their offsets; `out` needs 16 spare bytes."""
+    for index in range(starts.shape[0]):
+        length = length_at(data, starts[index], prefix)
+        offset = np.int64(offsets[index])
+        if length > 0 and offset >= 0 and offset + length + 16 <= out.shape[0]:
+            copy_bytes(data, starts[index] + prefix, length, out, offset)
+
+
+@kernel
+def copy_members(texts: Bytes, limits: Ints, numbers: Array, offsets: Array, out: Bytes) -> None:
+    """Copy texts by their numbers to their offsets; `out` must be 16 bytes longer than they are.
+
+    Text `n` is `texts[limits[n] : limits[n + 1]]`; a negative number selects nothing.
+    """
+    for index in range(numbers.shape[0]):
+        number = np.int64(numbers[index])
+        if 0 <= number < limits.shape[0] - 1:
+            start = limits[number]
+            length = limits[number + 1] - start
+            offset = np.int64(offsets[index])
+            is_inside = start >= 0 and start + length <= texts.shape[0]
+            if is_inside and offset >= 0 and offset + length + 16 <= out.shape[0]:
+                copy_bytes(texts, start, length, out, offset)
+
+
+@kernel
+def pad_values(data: Bytes, starts: Ints, prefix: int, offsets: Ints, out: Bytes) -> None:
+    """Copy the values to their offsets, padded with zero bytes."""
+    for index in range(starts.shape[0]):
+        length = length_at(data, starts[index], prefix)
+        offset = offsets[index]
+        stop = offsets[index + 1]
+        if offset < 0 or stop > out.shape[0]:
+            continue
+        start = starts[index] + prefix
+        for step in range(stop - offset):
+            out[offset + step] = data[start + step] if step < length else 0
+
+
+@kernel
+def measure_recoded(data: Bytes, offsets: Array, sizes: Ints, out: Ints) -> None:
+    """Compute offsets of strings whose bytes become `sizes[byte]` bytes each."""
+    total = 0
+    out[0] = 0
+    for index in range(offsets.shape[0] - 1):
+        start = offsets[index]
+        stop = offsets[index + 1]
+        if start >= 0 and stop <= data.shape[0]:
+            for at in range(start, stop):
+                total += sizes[data[np.uint64(at)]]
+        out[index + 1] = total
+
+
+@kernel
+def recode(data: Bytes, sizes: Ints, texts: Bytes, out: Bytes) -> None:
+    """Translate each byte into the first `sizes[byte]` (at most four) bytes of `texts[byte]`."""
+    offset = np.uint64(0)
+    room = out.shape[0]
+    for at in range(data.shape[0]):
+        byte = data[at]
+        size = sizes[byte]
+        if np.int64(offset) + 4 <= room:
+            # Write all four without a branch; the next byte overwrites the excess.
+            out[offset] = texts[byte, 0]
+            out[offset + np.uint64(1)] = texts[byte, 1]
+            out[offset + np.uint64(2)] = texts[byte, 2]
+            out[offset + np.uint64(3)] = texts[byte, 3]
+        elif np.int64(offset) + size <= room:
+            for step in range(size):
+                out[offset + np.uint64(step)] = texts[byte, step]
+        else:
+            return
+        offset += np.uint64(size)

@@ -1,0 +1,335 @@
+"""Kernels that write single values as JSON, or for the table and CSV formats.
+
+Each writes at `out[at]`, which must have room, and returns the end; LEFT for a value left to the event
+reader. `quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV field; 0,
+none, and no escapes in strings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.log.decoders import (
+    date,
+    datetime,
+    datetime2,
+    enum,
+    int_4,
+    int_8,
+    time,
+    time2,
+    timestamp,
+    timestamp2,
+    year,
+)
+from binlog_kaitai.log.json_strings import ESCAPES, put_escape, put_hex, width_at
+from binlog_kaitai.log.text_kernels import copy
+from binlog_kaitai.rows.float_texts import LEFT
+from binlog_kaitai.rows.text.json_cells import put_json
+from binlog_kaitai.rows.text.moment_texts import put_date
+from binlog_kaitai.rows.text.printed_values import (
+    integers,
+    put_calendar,
+    put_clock,
+    put_decimal,
+    put_micros,
+    put_signed,
+    put_unsigned,
+)
+from binlog_kaitai.rows.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
+
+#: Kinds of column values. Values of kind OTHER are left to the event reader.
+(
+    OTHER,
+    SIGNED,
+    UNSIGNED,
+    BITS,
+    YEAR,
+    DOUBLE,
+    FLOAT,
+    DECIMAL,  # detail: scale plus 256 times the precision
+    DATE,
+    DATETIME2,  # detail: fractional digits; likewise for the next two
+    TIMESTAMP2,
+    TIME2,
+    DATETIME,
+    TIMESTAMP,
+    TIME,
+    UTF8,
+    CODED,  # single-byte character set: words are the characters. detail: 1 if it extends ASCII
+    BYTES,  # detail: minimum length
+    MEMBER,  # words are the members
+    MEMBERS,  # words are the names of the bits
+    DOCUMENT,
+) = range(21)
+
+#: Maximum text length of values of all kinds except UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
+WIDEST = 96
+
+_ONE = np.uint64(1)
+_OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
+
+
+@kernel
+def put_quote(quotes: int, out: Bytes, at: int) -> int:
+    """Write a quotation mark."""
+    # With signed indexes, Numba would generate code for negative ones.
+    place = np.uint64(at)
+    if quotes > 0:
+        out[place] = 34
+    if quotes > 1:
+        out[place + _ONE] = 34
+    return at + quotes
+
+
+@kernel
+def put_bytes_object(
+    data: Bytes, start: int, length: int, least: int, quotes: int, out: Bytes, at: int
+) -> int:
+    """Write bytes as ``{"hex": "…"}``, padded with zeros to a minimum length."""
+    marks = max(quotes, 1)
+    for step in range(_OPENING.shape[0]):
+        out[at] = _OPENING[step]
+        at += 1
+        if marks == 2 and _OPENING[step] == 34:
+            out[at] = 34
+            at += 1
+    for step in range(length):
+        at = put_hex(data[start + step], out, at)
+    for _ in range(2 * (least - length)):
+        out[at] = 48
+        at += 1
+    at = put_quote(marks, out, at)
+    out[at] = 125
+    return at + 1
+
+
+@kernel
+def widest_text(data: Bytes, start: int, length: int) -> Any:
+    """Upper bound for the length that `put_utf8` writes."""
+    controls: Any = np.int64(0)
+    marks: Any = np.int64(0)
+    source = data[start : start + length]
+    for index in range(source.shape[0]):
+        controls += source[index] < 32
+        marks += (source[index] == 34) | (source[index] == 92)
+    return max(2 * length, length + 5 * controls + 2 * marks) + 32
+
+
+@kernel
+def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: int) -> Any:
+    """Write a string; invalid UTF-8 as an object."""
+    begin = at
+    at = put_quote(quotes, out, at)
+    # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
+    # instructions.
+    source = data[start : start + length]
+    target = out[at : at + length]
+    special, high = np.uint8(0), np.uint8(0)
+    for index in range(source.shape[0]):
+        byte = source[index]
+        special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
+        high = np.uint8(high | byte)
+        target[index] = byte
+    if high < 128 and (special == 0 or quotes == 0):
+        return put_quote(quotes, out, at + length)
+    offset = start
+    end = start + length
+    while offset < end:
+        byte = data[np.uint64(offset)]
+        if byte >= 128:
+            width = width_at(data, offset, end)
+            if width == 0:
+                return put_bytes_object(data, start, length, 0, quotes, out, begin)
+            for step in range(width):
+                out[np.uint64(at + step)] = data[np.uint64(offset + step)]
+            at += width
+            offset += width
+            continue
+        offset += 1
+        if quotes == 0 or ESCAPES[byte] == 0:
+            out[np.uint64(at)] = byte
+            at += 1
+        elif byte == 34:
+            out[at] = 92
+            at = put_quote(quotes, out, at + 1)
+        else:
+            at = put_escape(byte, out, at)
+    return put_quote(quotes, out, at)
+
+
+@kernel
+def put_coded(
+    data: Bytes,
+    start: int,
+    length: int,
+    is_ascii: bool,
+    words: Bytes,
+    limits: Ints,
+    first: int,
+    quotes: int,
+    out: Bytes,
+    at: int,
+) -> Any:
+    """Write a string byte by byte, translated by words; LEFT if a byte has none."""
+    at = put_quote(quotes, out, at)
+    if is_ascii:
+        source = data[start : start + length]
+        target = out[at : at + length]
+        special = np.uint8(0)
+        for index in range(source.shape[0]):
+            byte = source[index]
+            special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
+            special = np.uint8(special | np.uint8(byte > 127))
+            target[index] = byte
+        if special == 0:
+            return put_quote(quotes, out, at + length)
+    for step in range(length):
+        word = first + np.int64(data[start + step])
+        size = limits[word + 1] - limits[word]
+        if size == 0:
+            return LEFT
+        for letter in range(size):
+            out[at + letter] = words[limits[word] + letter]
+        at += size
+    return put_quote(quotes, out, at)
+
+
+@kernel
+def put_members(
+    bits: int, words: Bytes, limits: Ints, first: int, count: int, quotes: int, out: Bytes, at: int
+) -> Any:
+    """Write the names of bits, separated by commas; LEFT if a bit has none."""
+    if count < 64 and bits >> count != 0:
+        return LEFT
+    at = put_quote(quotes, out, at)
+    is_first = True
+    for bit in range(count):
+        if (bits >> bit) & 1:
+            if not is_first:
+                out[at] = 44
+                at += 1
+            is_first = False
+            word = first + bit
+            size = limits[word + 1] - limits[word]
+            copy(words, limits[word], size, out, at)
+            at += size
+    return put_quote(quotes, out, at)
+
+
+@kernel
+def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, at: int) -> Any:
+    """Write a date or time of any kind, without quotes."""
+    microsecond = np.int64(0)
+    if kind in (TIMESTAMP, TIMESTAMP2):
+        if kind == TIMESTAMP:
+            seconds = timestamp(data, offset)
+        else:
+            seconds, microsecond = timestamp2(data, offset, digits)
+        if seconds == 0:
+            at = put_calendar(0, 0, 0, 45, out, at)
+        else:
+            at = put_date(seconds // 86400, out, at)
+        out[at] = 32
+        at = put_clock(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, at + 1)
+    elif kind in (TIME, TIME2):
+        has_spare_bit = False
+        if kind == TIME:
+            is_negative, hour, minute, second = time(data, offset)
+        else:
+            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, offset, digits)
+        if has_spare_bit or minute > 59 or second > 59:
+            return LEFT
+        if is_negative:
+            out[at] = 45
+            at += 1
+        at = put_clock(hour, minute, second, out, at)
+    elif kind == DATE:
+        years, month, day = date(data, offset)
+        return put_calendar(years, month, day, 45, out, at) if years <= 9999 else LEFT
+    else:
+        is_positive = True
+        if kind == DATETIME:
+            years, month, day, hour, minute, second = datetime(data, offset)
+        else:
+            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(
+                data, offset, digits
+            )
+        if not is_positive or not 0 <= years <= 9999:
+            return LEFT
+        at = put_calendar(years, month, day, 45, out, at)
+        out[at] = 32
+        at = put_clock(hour, minute, second, out, at + 1)
+    if at < 0:
+        return LEFT
+    at = put_micros(microsecond, digits, out, at)
+    return at if at >= 0 else LEFT
+
+
+@kernel
+@inlined
+def put_cell(
+    data: Bytes,
+    offset: int,
+    length: int,
+    kind: int,
+    detail: int,
+    words: Bytes,
+    limits: Ints,
+    first: int,
+    count: int,
+    quotes: int,
+    stack: Ints,
+    out: Bytes,
+    at: int,
+) -> Any:
+    """Write the value whose bytes are `data[offset : offset + length]`; NO_ROOM only for a DOCUMENT."""
+    if kind == SIGNED:
+        number, _ = integers(data, offset, length)
+        return put_signed(number, out, at)
+    if kind == UTF8:
+        return put_utf8(data, offset, length, quotes, out, at)
+    if kind == UNSIGNED:
+        _, bits = integers(data, offset, length)
+        return put_unsigned(bits, out, at)
+    if DATE <= kind <= TIME or kind == DECIMAL:
+        at = put_quote(quotes, out, at)
+        if kind == DECIMAL:
+            at = put_decimal(data, offset, detail >> 8, detail & 255, out, at)
+        else:
+            at = put_moment(data, offset, kind, detail, out, at)
+        return put_quote(quotes, out, at) if at >= 0 else LEFT
+    if kind == DOUBLE:
+        return put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, at)
+    if kind == FLOAT:
+        return put_single(np.float64(np.uint32(int_4(data, offset, True)).view(np.float32)), out, at)
+    if kind == CODED:
+        return put_coded(data, offset, length, detail == 1, words, limits, first, quotes, out, at)
+    if kind == BYTES:
+        return put_bytes_object(data, offset, length, detail, quotes, out, at)
+    if kind == DOCUMENT:
+        return put_json(data, offset, length, quotes, stack, out, at)
+    if kind == MEMBER:
+        number = enum(data, offset, length)
+        if number >= count:
+            return LEFT
+        at = put_quote(quotes, out, at)
+        word = first + number
+        copy(words, limits[word], limits[word + 1] - limits[word], out, at)
+        return put_quote(quotes, out, at + limits[word + 1] - limits[word])
+    if kind == MEMBERS:
+        _, bits = integers(data, offset, length)
+        return put_members(bits, words, limits, first, count, quotes, out, at)
+    if kind == YEAR:
+        _, number = year(data, offset)
+        return put_signed(number, out, at)
+    if kind == BITS:
+        bits = np.int64(0)
+        for step in range(length):
+            bits = (bits << 8) | np.int64(data[offset + step])
+        return put_unsigned(bits, out, at)
+    return LEFT

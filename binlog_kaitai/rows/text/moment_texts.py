@@ -1,0 +1,263 @@
+"""Kernels that write values as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number
+
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+
+class ByteTexts(NamedTuple):
+    """A translation table for bytes; see `put_bytes`."""
+
+    is_plain: Any
+    sizes: Any
+    texts: Any
+
+    @classmethod
+    def of(cls, escapes: Mapping[int, bytes]) -> ByteTexts:
+        """A table of the bytes that are not copied unchanged."""
+        texts = np.zeros((256, max(map(len, escapes.values()), default=1)), dtype=np.uint8)
+        sizes = np.ones(256, dtype=np.int64)
+        is_plain = np.ones(256, dtype=np.bool_)
+        for byte, text in escapes.items():
+            texts[byte, : len(text)] = list(text)
+            sizes[byte] = len(text)
+            is_plain[byte] = False
+        return cls(is_plain, sizes, texts)
+
+
+@kernel
+def put_bytes(
+    data: Bytes,
+    starts: Ints,
+    ends: Ints,
+    is_plain: Bools,
+    sizes: Ints,
+    texts: Bytes,
+    around: Ints,
+    out: Bytes,
+    offsets: Ints,
+) -> int:
+    """Write ranges of bytes, translated by a table, with the same text before and after each range.
+
+    Parameters
+    ----------
+    starts, ends : int64 arrays
+        The ranges in `data`; one with an end before its start produces no text at all.
+    is_plain, sizes, texts
+        For each of the 256 bytes, whether it is copied unchanged; otherwise it becomes `sizes[byte]` bytes of
+        `texts[byte]`.
+    around : int64 array of shape (2, n)
+        Text before and after each range, preceded by its length.
+    out, offsets
+        Output: the texts, and the start of each; one more element than there are ranges.
+
+    Returns
+    -------
+    Length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
+    """
+    at = 0
+    room = out.shape[0]
+    widest = 1
+    for byte in range(256):
+        widest = max(widest, sizes[byte])
+    extra = around[0, 0] + around[1, 0]
+    offsets[0] = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        stop = ends[index]
+        if stop < start:
+            offsets[index + 1] = at
+            continue
+        if start < 0 or stop > data.shape[0]:
+            return -2
+        if at + (stop - start) * widest + extra + 16 > room:
+            return -1
+        for step in range(around[0, 0]):
+            out[at + step] = around[0, 1 + step]
+        at += around[0, 0]
+        while start < stop:
+            # Sixteen at a time, as long as all are copied unchanged.
+            while start + 16 <= stop and is_plain[data[start]]:
+                a = data[start : start + 16]
+                b = out[at : at + 16]
+                all_plain = True
+                for step in range(16):
+                    all_plain &= is_plain[a[step]]
+                if not all_plain:
+                    break
+                for step in range(16):
+                    b[step] = a[step]
+                at += 16
+                start += 16
+            if start == stop:
+                break
+            byte = data[start]
+            start += 1
+            if is_plain[byte]:
+                out[at] = byte
+                at += 1
+            else:
+                for step in range(sizes[byte]):
+                    out[at + step] = texts[byte, step]
+                at += sizes[byte]
+        for step in range(around[1, 0]):
+            out[at + step] = around[1, 1 + step]
+        at += around[1, 0]
+        offsets[index + 1] = at
+    return at
+
+
+@kernel
+def put_two(value: int, out: Bytes, at: int) -> int:
+    """Write a number below 100 with two digits; `out` must have room."""
+    # With signed indexes, Numba would generate code for negative ones.
+    pair, place = _TWO * np.uint64(value), np.uint64(at)
+    out[place] = PAIRS[pair]
+    out[place + _ONE] = PAIRS[pair + _ONE]
+    return at + 2
+
+
+@kernel
+def put_clock(micros: int, digits: int, out: Bytes, at: int) -> int:
+    """Write non-negative microseconds as ``hh:mm:ss`` with `digits` fractional digits; `out` needs room."""
+    seconds = micros // 1_000_000
+    fraction = micros % 1_000_000
+    hours = seconds // 3600
+    if hours >= 100:
+        out[at] = 48 + hours // 100 % 10
+        at += 1
+    at = put_two(hours % 100, out, at)
+    out[at] = 58
+    at = put_two(seconds // 60 % 60, out, at + 1)
+    out[at] = 58
+    at = put_two(seconds % 60, out, at + 1)
+    if digits > 0:
+        out[at] = 46
+        at += 1
+        unit = 100_000
+        for _ in range(digits):
+            out[at] = 48 + fraction // unit % 10
+            unit //= 10
+            at += 1
+    return at
+
+
+@kernel
+def put_date(days: int, out: Bytes, at: int) -> Any:
+    """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; `out` must have room."""
+    # Days since 0000-03-01, in periods of 400 years that begin in March (see `time_kernels.days_of`).
+    days += 719_468
+    of_era = days % 146_097
+    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    year += days // 146_097 * 400
+    month = (5 * of_year + 2) // 153
+    day = of_year - (153 * month + 2) // 5 + 1
+    month += 3
+    if month > 12:
+        month -= 12
+        year += 1
+    at = put_two(year // 100, out, at)
+    at = put_two(year % 100, out, at)
+    out[at] = 45
+    at = put_two(month, out, at + 1)
+    out[at] = 45
+    return put_two(day, out, at + 1)
+
+
+@kernel
+def put_moments(
+    values: Ints, valid: Bools, kind: int, digits: int, quote: int, out: Bytes, offsets: Ints
+) -> int:
+    """Write dates (`kind` 0, in days), moments (1) or times (2, both in microseconds) in quotes.
+
+    `quote` is the quote character, 0 for none; `out` must have room for 32 bytes per value.
+    """
+    at = 0
+    offsets[0] = 0
+    for index in range(values.shape[0]):
+        if valid[index] and at + 32 <= out.shape[0]:
+            value = values[index]
+            if quote:
+                out[at] = quote
+                at += 1
+            if kind == 0:
+                at = put_date(value, out, at)
+            elif kind == 1:
+                at = put_date(value // 86_400_000_000, out, at)
+                out[at] = 32
+                at = put_clock(value % 86_400_000_000, digits, out, at + 1)
+            else:
+                if value < 0:
+                    out[at] = 45
+                    at += 1
+                    value = -value
+                at = put_clock(value, digits, out, at)
+            if quote:
+                out[at] = quote
+                at += 1
+        offsets[index + 1] = at
+    return at
+
+
+@kernel
+def put_numbers(values: Ints, valid: Bools, out: Bytes, offsets: Ints) -> int:
+    """Write numbers (not -2^63) in decimal; `out` needs 20 bytes per number. Returns the length."""
+    at = 0
+    offsets[0] = 0
+    for index in range(values.shape[0]):
+        if valid[index] and at + 20 <= out.shape[0]:
+            at = put_number(values[index], out, at)
+        offsets[index + 1] = at
+    return at
+
+
+@kernel
+def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Bytes, ends: Array) -> int:
+    """Write the texts of each row one after another, with the same bytes before, between and after them.
+
+    Parameters
+    ----------
+    data
+        All texts and bytes.
+    offsets, bases
+        Text `n` of a row is at `bases[n] + offsets[n, row]` to `bases[n] + offsets[n, row + 1]`.
+    limits : int64 array
+        The bytes before text `n` are at `limits[n]` to `limits[n + 1]`; the last ones follow the last text.
+    out, ends
+        Output: the rows, and the start of each, with one more element.
+
+    Returns
+    -------
+    Length of all rows; -1 if `out` is too small, -2 if a text is outside `data`.
+    """
+    at = 0
+    count = offsets.shape[0]
+    ends[0] = 0
+    for row in range(ends.shape[0] - 1):
+        # Alternately constant bytes and texts.
+        for piece in range(2 * count + 1):
+            number = piece // 2
+            if piece % 2 == 0:
+                start = limits[number]
+                length = limits[number + 1] - start
+            else:
+                start = bases[number] + offsets[number, row]
+                length = bases[number] + offsets[number, row + 1] - start
+            if start < 0 or length < 0 or start + length > data.shape[0]:
+                return -2
+            if at + length > out.shape[0]:
+                return -1
+            copy(data, start, length, out, at)
+            at += length
+        ends[row + 1] = at
+    return at

@@ -1,0 +1,277 @@
+"""A kernel that writes lines of text for changed rows, directly from row images."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.log.decoders import length_prefix
+from binlog_kaitai.log.text_kernels import copy, put_number
+from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.rows.image_walk import NULL
+from binlog_kaitai.rows.text.cell_texts import (
+    BYTES,
+    CODED,
+    DOCUMENT,
+    MEMBER,
+    MEMBERS,
+    UTF8,
+    WIDEST,
+    put_cell,
+    widest_text,
+)
+from binlog_kaitai.rows.text.printable import put_printable
+
+#: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
+#: before or after image. For the table format: a value, both values of an update, or the new one if there is
+#: no old one.
+CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
+
+#: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
+#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see `cells`),
+#: size, size of the length prefix, detail, first word and number of words; 1 for the last piece of a line;
+#: and offset and length of a constant before the value.
+PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, LEAD, LEAD_SIZE = range(12)
+PIECE_SIZE = 12
+
+#: Indexes into the state: the line, the offset of its beginning in `out`, number of values left out and, if
+#: the text does not fit, the size that it needs from that offset.
+LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
+
+#: Maximum length that `put_printable` adds to a value, and an arrow.
+_SHOWN_ROOM = 1536
+
+_ONE = np.uint64(1)
+
+_ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
+
+
+@kernel
+def is_same_text(text: Bytes, first: int, second: int, end: int) -> bool:
+    """Whether the bytes from `first` to `second` are equal to those from `second` to the end."""
+    size = second - first
+    step = 0
+    while step < size and end - second == size and text[first + step] == text[second + step]:
+        step += 1
+    return step == size and end - second == size
+
+
+@kernel
+def put_row_lines(
+    data: Bytes,
+    starts: Ints,
+    first_start: int,
+    step_start: int,
+    rows: Ints,
+    events: Ints,
+    numbers: Ints,
+    programs: Ints,
+    limits: Ints,
+    pieces: Ints,
+    pool: Bytes,
+    null: Bytes,
+    texts: Bytes,
+    text_limits: Ints,
+    words: Bytes,
+    word_limits: Ints,
+    quotes: int,
+    longest: int,
+    stack: Ints,
+    state: Ints,
+    left: Ints,
+    out: Bytes,
+    ends: Ints,
+) -> bool:
+    """Write lines from the one in the state on; returns whether all are done, or False if `out` is full.
+
+    Parameters
+    ----------
+    data, starts, first_start, step_start
+        Bytes, and the offsets of values in them, see `walk.locate`: the entry of column `c` and row `r` has
+        the index `first_start + c * step_start + r`.
+    rows, events, numbers, programs
+        For each line, its (first) row, the index of its event, and the row number in the log; for each event,
+        the program that writes its lines.
+    limits, pieces
+        Program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
+    pool, null
+        Constants, and the text for NULL.
+    texts, text_limits
+        Texts of events, consecutive for each event, and the start of each.
+    words, word_limits
+        Words of columns, and the start of each: see `cells`.
+    quotes
+        See `cells`.
+    longest
+        Maximum length of a string that is not left out.
+    stack
+        Stack of `put_document`.
+    state : int64 array of STATE_SIZE
+        Where to continue; initially all 0.
+    left : int64 array of shape (n, 3)
+        Output: line, piece and offset in `out` of each value left to the event reader; in the table format,
+        where the whole line is left out, the offset of its beginning.
+    out, ends
+        Output: the lines, and the end of each.
+    """
+    room = out.shape[0]
+    line = state[LINE]
+    at = state[OFFSET]
+    lefts = state[LEFT_COUNT]
+    need = np.int64(0)
+    while line < rows.shape[0]:
+        event = np.uint64(events[line])
+        program = programs[event]
+        begin = at
+        lefts_before = lefts
+        for number in range(limits[program], limits[program + 1]):
+            # With a signed index, Numba would generate code for negative indexes.
+            piece = pieces[np.uint64(number)]
+            kind = piece[PIECE]
+            if kind == CONSTANT:
+                length = piece[SECOND]
+                if at + length + 16 > room:
+                    need = length + 16
+                    break
+                copy(pool, piece[FIRST], length, out, at)
+                at += length
+                continue
+            if kind == OF_EVENT:
+                text = np.uint64(np.int64(event) * piece[SECOND] + piece[FIRST])
+                start = text_limits[text]
+                length = text_limits[text + _ONE] - start
+                if at + length + 16 > room:
+                    need = length + 16
+                    break
+                copy(texts, start, length, out, at)
+                at += length
+                continue
+            if kind == ROW_NUMBER:
+                if at + 32 > room:
+                    need = np.int64(32)
+                    break
+                at = put_number(numbers[line], out, at)
+                continue
+            cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
+            length = piece[LEAD_SIZE]
+            if at + length + 16 > room:
+                need = length + 16
+                break
+            copy(pool, piece[LEAD], length, out, at)
+            at += length
+            first = at
+            second = at
+            is_left = False
+            nulls = 0
+            for turn in range(2 if kind == CHANGED else 1):
+                row = rows[line] + (piece[SECOND] if turn == 0 else 1)
+                offset = starts[np.uint64(first_start + piece[FIRST] * step_start + row)]
+                if offset < 0:
+                    nulls += 1
+                    length = null.shape[0]
+                    if at + length + 16 + _SHOWN_ROOM > room:
+                        need = length + 16 + _SHOWN_ROOM
+                        break
+                    if kind == ADDED and offset == NULL:
+                        kind = SHOWN
+                    copy(null, 0, length, out, at)
+                    at += length
+                else:
+                    length = piece[SIZE]
+                    if prefix and offset + prefix <= data.shape[0]:
+                        length = length_prefix(data, offset, prefix)
+                        offset += prefix
+                    if offset + length > data.shape[0]:
+                        is_left = True
+                        break
+                    widest = np.int64(WIDEST)
+                    if length > longest and UTF8 <= cell_kind <= BYTES and length >= piece[DETAIL]:
+                        is_left = True
+                        break
+                    if cell_kind == UTF8:
+                        widest = 6 * length + 32
+                        if at + widest + _SHOWN_ROOM > room:
+                            widest = widest_text(data, offset, length)
+                    elif cell_kind == BYTES:
+                        widest = 2 * max(length, piece[DETAIL]) + 32
+                    elif cell_kind == CODED:
+                        widest = 6 * length + 32
+                    elif cell_kind in (MEMBER, MEMBERS):
+                        widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 32
+                    if at + widest + _SHOWN_ROOM > room:
+                        need = widest + _SHOWN_ROOM
+                        break
+                    end = put_cell(
+                        data,
+                        offset,
+                        length,
+                        cell_kind,
+                        piece[DETAIL],
+                        words,
+                        word_limits,
+                        word,
+                        piece[WORDS],
+                        quotes,
+                        stack,
+                        out,
+                        at,
+                    )
+                    if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
+                        need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
+                        break
+                    if end == LEFT:
+                        is_left = True
+                        break
+                    at = end
+                if turn == 0:
+                    second = at
+            if need:
+                break
+            if is_left:
+                if lefts == left.shape[0]:
+                    need = room - begin + 1
+                    break
+                left[lefts, 0] = line
+                left[lefts, 1] = number
+                left[lefts, 2] = begin if kind >= SHOWN else at
+                lefts += 1
+                if kind >= SHOWN:
+                    at = begin
+                    break
+                continue
+            if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, at)):
+                # The new value is moved, to make room for escapes in the old one.
+                length = put_printable(out, second, at, piece[IS_LAST] == 1) - second
+                if second + 2 * _SHOWN_ROOM > room:
+                    need = room - begin + 2 * _SHOWN_ROOM
+                    break
+                aside = second + _SHOWN_ROOM
+                copy(out, second, length, out, aside)
+                at = put_printable(out, first, second, False)
+                copy(_ARROW, 0, _ARROW.shape[0], out, at)
+                at += _ARROW.shape[0]
+                copy(out, aside, length, out, at)
+                at += length
+            elif kind == ADDED:
+                length = at - first
+                for step in range(length):
+                    out[at + _ARROW.shape[0] - 1 - step] = out[at - 1 - step]
+                for step in range(_ARROW.shape[0]):
+                    out[first + step] = _ARROW[step]
+                first += _ARROW.shape[0]
+                at = put_printable(out, first, first + length, piece[IS_LAST] == 1)
+            elif kind >= SHOWN:
+                at = put_printable(out, first, second, piece[IS_LAST] == 1)
+        if need:
+            need += at - begin
+            at = begin
+            lefts = lefts_before
+            break
+        ends[line] = at
+        line += 1
+    state[LINE] = line
+    state[OFFSET] = at
+    state[LEFT_COUNT] = lefts
+    state[NEED] = need
+    return bool(need == 0)

@@ -1,0 +1,145 @@
+"""Detects XA transactions whose rows were read and which the same logs roll back later.
+
+A server logs the rows of an XA transaction when it is prepared. The commit or rollback follows later,
+possibly in another log, so a streaming reader can only warn afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import BinlogError, RolledBackWarning
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.line_arrays import plain
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import XaPrepareEvent
+    from binlog_kaitai.kernels.arrays import Ints
+
+
+#: XA statements that end a prepared transaction, as servers write them.
+END = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',[0-9]+)\s*$", re.IGNORECASE)
+
+#: Maximum size of the event of such a statement, and maximum number of transactions named in warnings.
+_LONGEST, _MOST_NAMED = 4096, 10
+
+
+class _Prepared(NamedTuple):
+    """A transaction with rows that were read: position of the first one, and its GTID."""
+
+    position: str
+    gtid: str | None
+
+
+def xid_text(body: XaPrepareEvent) -> str:
+    """The name of a transaction in an XA_PREPARE_LOG_EVENT, in the format of the server's XA statements."""
+    return f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
+
+
+class Prepared:
+    """Tracks the XA transactions of logs, block by block, at little cost for blocks without any."""
+
+    def __init__(self) -> None:
+        self._first: str | None = None  # first selected rows event of the current transaction
+        self._prepared: dict[str, _Prepared] = {}
+        self._rolled_back: list[tuple[str, _Prepared, str]] = []
+
+    def begin(self) -> None:
+        """Start the next log, with no open transaction."""
+        self._first = None
+
+    def see(self, block: Block, chosen: NDArray[np.int64], limit: int, gtid_of: Any) -> None:
+        """Process the next block.
+
+        Parameters
+        ----------
+        chosen : int64 array
+            The block's rows events that were read, ascending.
+        limit : int
+            Number of the first event after a stop position.
+        gtid_of : callable
+            Returns the GTID of an event.
+        """
+        gtids = [block.rows_of(kind) for kind in GTID_TYPES.intersection(block.counts)]
+        begins = gtids[0] if len(gtids) == 1 else np.sort(np.concatenate([chosen[:0], *gtids]))
+        if EventType.xa_prepare_log_event in block.counts or self._prepared:
+            for row, xid, verb in sorted(self._statements(block, limit)):
+                if verb == b"PREPARE":
+                    first = self._first_of(block, chosen, begins, row)
+                    if first is not None:
+                        self._prepared[xid] = _Prepared(first, gtid_of(row))
+                elif (known := self._prepared.pop(xid, None)) is not None and verb == b"ROLLBACK":
+                    self._rolled_back.append((xid, known, _position(block, row)))
+        self._first = self._first_of(block, chosen, begins, len(block))
+
+    def _first_of(self, block: Block, chosen: Ints, begins: Ints, row: int) -> str | None:
+        """The first rows event of the transaction that ends before `row`."""
+        at = int(np.searchsorted(begins, row))
+        begin = int(begins[at - 1]) if at else 0
+        first = int(np.searchsorted(chosen, begin))
+        if not at and self._first is not None:
+            return self._first
+        return _position(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
+
+    def _statements(self, block: Block, limit: int) -> Iterator[tuple[int, str, bytes]]:
+        """Events that prepare or end a transaction, with its name and the effect."""
+        for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
+            body: Any = _body(block, row)
+            if body is not None and not body.is_one_phase and row < limit:
+                yield row, xid_text(body), b"PREPARE"
+        for row in _candidates(block):
+            body = _body(block, row)
+            try:
+                found = None if body is None else END.match(body.query)
+            except zlib.error:
+                continue
+            if found is not None and row < limit:
+                yield row, found[2].decode(), found[1].upper()
+
+    def warn(self) -> None:
+        """Warn about transactions whose rows were read and that were rolled back."""
+        for xid, known, position in self._rolled_back[:_MOST_NAMED]:
+            hint = f"; GTID {known.gtid}" if known.gtid else ""
+            reason = (
+                f"{known.position}: rows of XA transaction {xid}, which is rolled back at {position}{hint}"
+            )
+            warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
+        more = len(self._rolled_back) - _MOST_NAMED
+        if more > 0:
+            reason = f"rows of {more} more XA transactions that are rolled back later"
+            warnings.warn(reason, RolledBackWarning, stacklevel=2)
+
+
+def _position(block: Block, row: int) -> str:
+    return f"{block.file}, position {int(block.positions[row])}"
+
+
+def _body(block: Block, row: int) -> Any:
+    try:
+        return block.event(row).body
+    except BinlogError:
+        return None  # ends an unknown transaction
+
+
+def _candidates(block: Block) -> list[int]:
+    """Statements that may be XA statements, by their first letters or as short compressed events."""
+    packed = block.rows_of(EventType.query_compressed_event)
+    found: list[int] = packed[block.sizes[packed] < _LONGEST].tolist()
+    rows = block.rows_of(EventType.query_event)
+    if len(rows) and not block.is_special:
+        body = block.body(EventType.query_event)
+        starts, lengths = body.ranges("query")
+        usable = np.flatnonzero(body.matches & (lengths > 2))
+        first = starts[usable]
+        is_xa = (block.data[first] | 0x20 == ord("x")) & (block.data[first + 1] | 0x20 == ord("a"))
+        found += rows[usable[is_xa]].tolist()
+    return found

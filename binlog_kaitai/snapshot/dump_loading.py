@@ -1,0 +1,354 @@
+"""The state of a client that runs a script, and the rows that the script inserts."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.snapshot.dump_literals import Converter
+from binlog_kaitai.snapshot.dump_progress import DumpProgress
+from binlog_kaitai.snapshot.dump_script import Kind, Piece, Script
+from binlog_kaitai.snapshot.server_snapshot import BATCH_BYTES, BATCH_ROWS, SYSTEM
+from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
+from binlog_kaitai.snapshot.snapshot_values import quoted, schema_of
+from binlog_kaitai.values.charsets import decode
+from binlog_kaitai.values.schema import Column, Schema
+from binlog_kaitai.views.parquet_folder import folder_name
+
+_EXECUTED = re.compile(rb"/\*M?!\d*\s*")
+_NAMES = re.compile(rb"`((?:[^`]|``)*)`|([0-9A-Za-z_$\x80-\xff]+)")
+_NAME = r"(`(?:[^`]|``)+`|[^\s;`]+)"
+_USE = re.compile(rf"USE\s+{_NAME}\s*", re.IGNORECASE | re.ASCII)
+_SET_NAMES = re.compile(r"SET\s+NAMES\s+'?(\w+)", re.IGNORECASE)
+_TIME_ZONE = re.compile(r"SET\s+(?:SESSION\s+)?TIME_ZONE\s*=\s*(\S+?)\s*(?:\*/|$)", re.IGNORECASE)
+_CREATE = re.compile(rf"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}", re.IGNORECASE | re.ASCII)
+_HAS_DATA = re.compile(
+    rf"-- Dumping data for table {_NAME}|LOCK\s+TABLES\s+{_NAME}\s+WRITE|ALTER\s+TABLE\s+{_NAME}\s+DISABLE",
+    re.IGNORECASE | re.ASCII,
+)
+_LOAD = re.compile(r"LOAD\s+DATA\b", re.IGNORECASE)
+_ENGINE = re.compile(r"\bENGINE\s*=\s*(\w+)", re.IGNORECASE)
+_SEQUENCE = re.compile(r"\bSEQUENCE\s*=\s*1\b", re.IGNORECASE)
+
+#: Engines whose tables a transaction sees as they were at its start.
+_TRANSACTIONAL = frozenset(("innodb", "rocksdb", "tokudb", "ndbcluster", "ndb"))
+
+_UTC = "'+00:00'"
+
+Key = tuple[str, str]
+
+
+@dataclass
+class _Table:
+    """A table of the dump."""
+
+    schema: Schema
+    create: str
+    has_data: bool = False
+    rows: int = 0
+    lacking: frozenset[str] = frozenset()
+
+
+@dataclass
+class _Batch:
+    """Rows of one table that are not written yet, with their offsets in the script."""
+
+    table: _Table
+    columns: tuple[int, ...]
+    charset: str
+    name: str
+    rows: list[tuple[bytes, ...]] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+
+class Loading:
+    """What scripts create and insert, written to the files of a snapshot.
+
+    Parameters
+    ----------
+    wanted
+        Only these tables; all if empty.
+    files
+        Where rows are written.
+    identify
+        Called before the first row, once the position is known.
+    progress
+        Counts the bytes of the scripts.
+
+    Attributes
+    ----------
+    database : str
+        The default database.
+    is_mariadb : bool
+        The kind of the dumped server, which some types depend on.
+    on_comment, on_statement : callable
+        Called with the text of each comment, and of each statement that is none of a table's.
+    check_position : callable
+        Called before the first row; raises if the position is unknown.
+    gtids : str
+        MySQL's GTIDs of the dump's position, if it has them.
+    """
+
+    def __init__(
+        self,
+        wanted: TableSet,
+        files: SnapshotFiles,
+        zero_dates: str,
+        identify: Callable[[], None],
+        progress: DumpProgress,
+    ) -> None:
+        self.database = ""
+        self.is_mariadb = False
+        self.gtids = ""
+        self.on_comment: Callable[[Script, str], None] = lambda script, text: None
+        self.on_statement: Callable[[Script, str], None] = lambda script, text: None
+        self.check_position: Callable[[Script], None] = lambda script: None
+        self.tables: dict[Key, _Table] = {}
+        self._identify: Callable[[], None] | None = identify
+        self._skipped: set[Key] = set()
+        self._wanted = wanted
+        self._progress = progress
+        self._files = files
+        self._zero_dates = zero_dates
+        self._charset = self._time_zone = ""
+        self._batch: _Batch | None = None
+
+    def run(self, script: Script) -> None:
+        """Take a script.
+
+        Raises
+        ------
+        BinlogError
+            It cannot be read, or contains what a snapshot cannot be made of.
+        """
+        self._charset = self._time_zone = ""
+        for piece in script:
+            match piece.kind:
+                case Kind.INSERT:
+                    self._insert(script, piece)
+                case Kind.COMMENT:
+                    text = piece.text.decode("utf-8", "replace")
+                    self._see_data(text)
+                    self.on_comment(script, text)
+                case Kind.STATEMENT:
+                    self._statement(script, piece.text)
+        self._progress.end_script(script.position)
+
+    def end(self) -> str:
+        """Write the remaining rows; returns the definitions of the tables.
+
+        Raises
+        ------
+        SourceError
+            The dump lacks the rows of a table.
+        """
+        self._flush()
+        lacking = [one.schema.full_name for one in self.tables.values() if not one.has_data]
+        if lacking:
+            reason = f"the dump has the definition of {', '.join(sorted(lacking))}, but no data: "
+            reason += "dump without --no-data and --ignore-table-data, or choose other tables with --tables"
+            raise SourceError(reason)
+        for one in self.tables.values():
+            self._report(one)
+        uses = {key: f"USE {quoted(key[0])};\n{one.create};\n" for key, one in self.tables.items()}
+        return "\n".join(uses.values())
+
+    def see_data_of(self, schema_name: str, table_name: str) -> None:
+        """Note that the dump has the data of a table."""
+        if (table := self.tables.get((schema_name, table_name))) is not None:
+            table.has_data = True
+
+    # -- statements
+
+    def _statement(self, script: Script, raw: bytes) -> None:
+        executed = _EXECUTED.match(raw)
+        text = raw.decode("utf-8", "replace")
+        own = text if executed is None else raw[executed.end() :].decode("utf-8", "replace")
+        if (use := _USE.match(own)) is not None:
+            self.database = _plain(use[1])
+        elif (names := _SET_NAMES.match(own)) is not None:
+            self._charset = names[1].lower()
+        elif (zone := _TIME_ZONE.match(own)) is not None:
+            self._time_zone = zone[1]
+        elif (created := _CREATE.match(own)) is not None:
+            if executed is None:
+                self._create(script, raw, _plain(created[1]))
+        elif _LOAD.match(own) is not None:
+            raise script.error("LOAD DATA is not supported; dump with INSERT statements")
+        else:
+            self._see_data(own)
+            self.on_statement(script, own)
+
+    def _see_data(self, text: str) -> None:
+        if (found := _HAS_DATA.match(text)) is not None:
+            self.see_data_of(self._known_database(None), _plain(found[1] or found[2] or found[3]))
+
+    def _known_database(self, script: Script | None) -> str:
+        if not self.database and script is not None:
+            reason = "the dump does not name the database; dump with --databases, or without --skip-comments"
+            raise script.error(reason)
+        return self.database
+
+    def _create(self, script: Script, raw: bytes, name: str) -> None:
+        # mysqldump writes definitions in UTF-8, whatever the character set of the dump is.
+        create = raw.decode("utf-8", "surrogateescape")
+        key = self._known_database(script), name
+        options = create[create.rfind("\n)") :]
+        if not self._is_wanted(key) or _SEQUENCE.search(options):
+            self._skipped.add(key)
+            return
+        definitions = Definitions("file")
+        definitions.observe(key[0], create)
+        known = next(iter(definitions), None)
+        if known is None:
+            notes = "; ".join(definitions.notes) or "not a definition of columns"
+            raise script.error(f"the definition of {'.'.join(key)} cannot be read: {notes}")
+        try:
+            schema = schema_of(known, is_mariadb=self.is_mariadb)
+        except BinlogError as error:
+            raise script.error(error.reason) from error
+        self._files.rules.withheld(schema)  # which raises if a rule does not fit the table
+        self.tables[key] = _Table(schema, create)
+        self._warn_of_engine(key, options)
+
+    def _is_wanted(self, key: Key) -> bool:
+        return key[0] not in SYSTEM and (not self._wanted or ".".join(key) in self._wanted)
+
+    def _warn_of_engine(self, key: Key, options: str) -> None:
+        engine = _ENGINE.search(options)
+        if engine is not None and engine[1].lower() not in _TRANSACTIONAL:
+            warnings.warn(
+                f"{'.'.join(key)} is a table of {engine[1]}: its rows belong to the position of the dump "
+                "only if no one wrote to it meanwhile, or the dump locked it (no --single-transaction)",
+                stacklevel=2,
+            )
+
+    # -- rows
+
+    def _insert(self, script: Script, piece: Piece) -> None:
+        names = self._names(piece.table)
+        key = (names[-2] if len(names) > 1 else self._known_database(script)), names[-1]
+        table = self.tables.get(key)
+        if table is None:
+            if key in self._skipped or not self._is_wanted(key):
+                return
+            reason = "but no CREATE TABLE before; dump without --no-create-info"
+            raise script.error(f"rows of {'.'.join(key)}, {reason}")
+        if self._identify is not None:
+            self.check_position(script)
+            self._identify()
+            self._identify = None
+        table.has_data = True
+        columns = self._columns(script, table, piece)
+        self._check_session(script, table.schema, columns)
+        batch = self._batch_of(script, table, columns)
+        for row in script.rows(len(columns)):
+            position = script.position
+            batch.rows.append(row)
+            batch.positions.append(position)
+            table.rows += 1
+            if len(batch.rows) == BATCH_ROWS or position - batch.positions[0] >= BATCH_BYTES:
+                self._flush()
+                batch = self._batch_of(script, table, columns)
+                self._progress.advance(position, sum(one.has_data for one in self.tables.values()))
+
+    def _names(self, text: bytes) -> list[str]:
+        """Names in a list or a qualified name: in UTF-8, or in the character set of the rows."""
+        found = [(quoted_name.replace(b"``", b"`") or bare) for quoted_name, bare in _NAMES.findall(text)]
+        texts = [decode(one, None) for one in found]
+        return [
+            text if isinstance(text, str) else str(decode(one, self._charset))
+            for one, text in zip(found, texts, strict=True)
+        ]
+
+    def _columns(self, script: Script, table: _Table, piece: Piece) -> tuple[int, ...]:
+        """The indexes of the columns for which an INSERT has values."""
+        all_columns = table.schema.columns
+        if not piece.columns:
+            found = [one.index for one in all_columns if one.is_visible]
+        else:
+            by_name = {one.name.casefold(): one.index for one in all_columns}
+            found = []
+            for name in self._names(piece.columns):
+                if name.casefold() not in by_name:
+                    raise script.error(f"{table.schema.full_name} has no column {name}")
+                found.append(by_name[name.casefold()])
+        missing = [one for one in all_columns if one.index not in found]
+        for one in missing:
+            if not (one.is_generated or one.is_row_period):
+                reason = "is not in the dump; dump with a newer version of the tool"
+                raise script.error(f"column {one.name} of {table.schema.full_name} {reason}")
+        table.lacking |= {one.name for one in missing}
+        return tuple(found)
+
+    def _check_session(self, script: Script, schema: Schema, columns: tuple[int, ...]) -> None:
+        kinds = {schema.columns[at].type for at in columns}
+        if ColumnType.timestamp2 in kinds and self._time_zone != _UTC:
+            reason = f"the TIMESTAMP columns of {schema.full_name} are not in UTC: the dump does not set "
+            raise script.error(reason + "TIME_ZONE='+00:00'; dump with --tz-utc")
+        if not self._charset:
+            raise script.error("the dump has no SET NAMES before its rows; dump with --set-charset")
+
+    def _batch_of(self, script: Script, table: _Table, columns: tuple[int, ...]) -> _Batch:
+        batch = self._batch
+        if batch is not None and (batch.table, batch.columns, batch.charset, batch.name) == (
+            table, columns, self._charset, script.name,
+        ):  # fmt: skip
+            return batch
+        self._flush()
+        self._batch = _Batch(table, columns, self._charset, script.name)
+        return self._batch
+
+    def _flush(self) -> None:
+        batch, self._batch = self._batch, None
+        if batch is None or not batch.rows:
+            return
+        schema = batch.table.schema
+        arrays: list[Any] = [
+            pa.nulls(len(batch.rows), arrow_type(one, self._zero_dates)) for one in schema.columns
+        ]
+        for at, literals in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
+            arrays[at] = self._array(batch, schema.columns[at], literals)
+        self._files.write(schema, arrays)
+
+    def _array(self, batch: _Batch, column: Column, literals: tuple[bytes, ...]) -> Any:
+        converter = Converter(column, batch.charset, self._zero_dates)
+        try:
+            return converter.array(literals)
+        except (BinlogError, ValueError, TypeError, ArithmeticError):
+            for position, literal in zip(batch.positions, literals, strict=True):
+                try:
+                    converter.array([literal])
+                except (BinlogError, ValueError, TypeError, ArithmeticError) as error:
+                    refused = self._files.rules.error(batch.table.schema, column, error)
+                    found = SourceError(f"row of {refused.reason}", file=batch.name, position=position)
+                    raise found from refused.__cause__
+            raise
+
+    def _report(self, table: _Table) -> None:
+        """Report values that the dump lacks, and tables that cannot be derived without them."""
+        schema, name = table.schema, table.schema.full_name
+        lacking = [one.name for one in schema.columns if one.name in table.lacking]
+        if lacking and table.rows:
+            warnings.warn(f"{name}: the dump lacks {', '.join(lacking)}: NULL in its rows", stacklevel=2)
+        if schema.primary_key or not table.rows:
+            return
+        floats = [one.name for one in schema.columns if one.type == ColumnType.float]
+        if lacking or floats:
+            reason = "it has no primary key, and a dump " + (
+                f"lacks {', '.join(lacking)}" if lacking else f"rounds FLOAT ({', '.join(floats)})"
+            )
+            self._files.rules.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
+
+
+def _plain(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

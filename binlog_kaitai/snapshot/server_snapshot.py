@@ -1,0 +1,359 @@
+"""A snapshot: the contents of a server's tables at one position of its logs.
+
+1. ``FLUSH TABLES WITH READ LOCK`` stops all writes, so position, definitions and contents belong together.
+2. Each reader starts a transaction with a consistent snapshot; tables without transactions (MyISAM) are read.
+3. The lock is released. The readers read the other tables as they were, in ranges of the primary key.
+
+A table that is altered in the meantime ends the snapshot with an error of the server. Changes of a prepared
+XA transaction are in the log before the position, but not in the tables: no snapshot is taken then.
+
+The snapshot of a transaction ends with its connection, so ranges read before and after an interruption are of
+different positions. A snapshot that continues after an interruption therefore takes a new position, and keeps
+of the finished ranges only rows that the logs have not changed since (`resume`, `touched`, `chunk_files`).
+One that is complete is described by `snapshot.json`, and is never taken again.
+"""
+
+from __future__ import annotations
+
+import queue
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import BinlogError, ServerError
+from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.lake.types import Dialect
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.source import anyone
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.builders import plain_value
+from binlog_kaitai.snapshot.chunk_files import ChunkFiles, can_be_kept
+from binlog_kaitai.snapshot.resumed_snapshot import log_id, touched, unlogged, usable
+from binlog_kaitai.snapshot.snapshot_files import Snapshot, completed
+from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
+from binlog_kaitai.snapshot.snapshot_values import (
+    check_readable,
+    documents_in,
+    quoted,
+    schema_of,
+    value_of_text,
+)
+from binlog_kaitai.snapshot.table_ranges import Range, Table, bounds_of
+from binlog_kaitai.values.schema import Column, Schema
+
+#: Databases of the server itself.
+SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
+
+#: Maximum number of rows in a batch, and of bytes, except for a single row.
+BATCH_ROWS, BATCH_BYTES = 8192, 16 << 20
+
+#: Seconds to wait for the lock, while which other sessions may have to wait, too.
+_LOCK_SECONDS = 30
+
+#: Half the seconds that a server may take to return the next row.
+_PATIENCE = 1800.0
+
+#: What a reader returns for a range: that it begins, some rows, that it ends.
+_Item = tuple[Range, list[Any] | bool]
+
+
+def take_snapshot(
+    url: str,
+    folder: Path,
+    *,
+    tables: TableSet,
+    dialect: Dialect,
+    zero_dates: str = "null",
+    readers: int = 2,
+    rules: Rules = NO_RULES,
+    report: Callable[[str], object] = lambda text: None,
+) -> Snapshot:
+    """Write the contents of a server's tables to a folder, or return the complete snapshot there.
+
+    What an interrupted call has left there is used as far as it is still true.
+
+    Parameters
+    ----------
+    tables
+        Only these; all if empty.
+    readers
+        The number of connections that read.
+    rules
+        What is left out, masked and renamed, before anything is written.
+    report
+        Called with lines that say what an earlier attempt has left to do.
+
+    Raises
+    ------
+    UsageError
+        The rules do not fit a table, or the complete snapshot was taken with other ones.
+    ServerError
+        The server refuses, or a table was altered in the meantime. The snapshot is not complete.
+    """
+
+    def take() -> Snapshot:
+        address = Address.parse(url)[0]
+        try:
+            return _Taking(address, folder, tables, dialect, zero_dates, readers, rules, report).run()
+        except ServerError as error:
+            raise error.at(file=address.name, position=None) from error.__cause__
+
+    return completed(folder, rules, take, resumes=True)
+
+
+class _Taking:
+    """One attempt to take a snapshot."""
+
+    def __init__(
+        self,
+        address: Address,
+        folder: Path,
+        tables: TableSet,
+        dialect: Dialect,
+        zero_dates: str,
+        readers: int,
+        rules: Rules,
+        report: Callable[[str], object],
+    ) -> None:
+        self._address = address
+        self._wanted = tables
+        self._zero_dates = zero_dates
+        self._readers = readers
+        self._rules = SnapshotRules(rules)
+        self._report = report
+        self._files = ChunkFiles(folder, dialect, self._rules, zero_dates)
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+
+    def run(self) -> Snapshot:
+        try:
+            with ExitStack() as stack:
+                sessions = [stack.enter_context(self._session()) for _ in range(self._readers + 1)]
+                locking, *reading = sessions
+                ddl, tables = self._lock_and_list(locking, reading)
+                self._files.log_id = log_id(self._address, self._files.log)
+                parts = self._parts(locking, reading[0], [one for one in tables if one.is_transactional])
+                for one in tables:
+                    if not one.is_transactional:
+                        self._files.end(Range(one))
+                self._read_in_parallel(reading, parts)
+        finally:
+            self._files.close()
+        return self._files.snapshot(ddl)
+
+    def _session(self) -> Session:
+        session = Session(self._address, anyone(), heartbeat=_PATIENCE)
+        session.run("SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 3600")
+        session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        return session
+
+    # -- under the lock
+
+    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[Table]]:
+        """The definitions of all tables; those without transactions are read."""
+        locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
+        locking.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
+        try:
+            self._check_prepared(locking)
+            self._files.log, self._files.position = locking.newest_position()
+            self._files.server_id = locking.server.server_id
+            (moment,) = locking.ask_one("SELECT UTC_TIMESTAMP(6)", datetime)
+            self._files.time = moment.replace(tzinfo=UTC)
+            for session in reading:
+                session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            tables, ddl = self._tables(locking)
+            for one in tables:
+                if not one.is_transactional:
+                    part = Range(one)
+                    self._files.begin(part)
+                    for batch in self._batches(locking, part):
+                        self._files.add(part, batch)
+        finally:
+            locking.run("UNLOCK TABLES")
+        return ddl, tables
+
+    def _check_prepared(self, session: Session) -> None:
+        if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
+            reason = (
+                f"{len(prepared)} XA transactions are prepared, so that the tables lack changes that the "
+            )
+            raise ServerError(reason + "log has; commit them or roll them back, and run this again")
+
+    def _tables(self, session: Session) -> tuple[list[Table], str]:
+        optional = str, NoneType
+        engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
+        transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
+        listed = session.ask(
+            "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
+            "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
+            f"AND table_schema NOT IN {SYSTEM} ORDER BY 1, 2",
+            *(str, str, optional, (int, NoneType)),
+        )
+        chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
+        statements: dict[tuple[str, str], str] = {}
+        for schema_name, name, *_ in chosen:
+            show = f"SHOW CREATE TABLE {quoted(schema_name, name)}"
+            _, statement = session.ask_one(show, str, str, what="a snapshot (SELECT)")
+            statements[schema_name, name] = statement
+        ddl = "\n".join(f"USE {quoted(key[0])};\n{text};\n" for key, text in statements.items())
+        definitions = Definitions("file")
+        definitions.load(ddl)
+        found = []
+        for schema_name, name, engine, rows, *_ in chosen:
+            unreadable = ServerError(f"the definition of {schema_name}.{name} cannot be read")
+            if (known := definitions.of(schema_name, name)) is None:
+                raise unreadable
+            try:
+                schema = schema_of(known, is_mariadb=session.server.is_mariadb)
+            except ValueError as error:
+                raise unreadable from error
+            withheld = self._rules.withheld(schema)
+            check_readable(schema, withheld, shows_all_doubles=session.server.shows_all_doubles)
+            statement = statements[schema_name, name]
+            found.append(Table(schema, engine in transactional, rows or 0, withheld, statement))
+        if not session.server.shows_all_doubles:
+            self._warn_of_documents(found)
+        return found, ddl
+
+    def _warn_of_documents(self, tables: list[Table]) -> None:
+        names = [one.schema.full_name for one in tables if documents_in(one.schema, one.withheld)]
+        if names:
+            self._report(
+                "snapshot: warning: MySQL 5.7 shows doubles without a fraction as integers, and byte strings "
+                f"in base64; documents may therefore differ from those of the log: {', '.join(names)}"
+            )
+
+    # -- after it
+
+    def _parts(self, asking: Session, reading: Session, tables: list[Table]) -> list[Range]:
+        """What is left to read: first the ranges that only need to be brought up to date."""
+        kept = self._kept(asking, tables)
+        parts = [part for ranges in kept.values() for part in ranges]
+        for table in tables:
+            mine = kept.get(table.key)
+            bounds = mine[0].bounds if mine else bounds_of(reading, table)
+            done = {part.number for part in mine or ()}
+            parts += [Range(table, bounds, at) for at in range(len(bounds) + 1) if at not in done]
+        return parts
+
+    def _kept(self, session: Session, tables: list[Table]) -> dict[tuple[str, str], list[Range]]:
+        """What earlier attempts have read, as far as the logs show that it is still true."""
+        earlier = self._files.earlier
+        if not earlier:
+            return {}
+        logs, reason = dict(session.logs()), unlogged(session)
+        keepable = {one.key for one in tables if can_be_kept(one)}
+        known = [] if reason else usable(self._address, logs, earlier)
+        chunks = [one for one in known if one.key in keepable]
+        found: dict[tuple[str, str], list[Range]] = {}
+        reason = reason or "the server no longer has the log at its position, or its tables are others"
+        if chunks:
+            names = list(logs)
+            names = names[: names.index(self._files.log) + 1]
+            changes = touched(self._address, names, chunks, tables)
+            found, reason = self._files.keep(chunks, tables, changes), changes.reason
+        else:
+            self._files.forget()
+        count = sum(map(len, found.values()))
+        again = sum(len(part.keys) for ranges in found.values() for part in ranges)
+        line = f"snapshot: {count} of {len(earlier)} ranges from before the interruption are kept"
+        self._report(f"{line}, {again} of their rows are read again" if count else f"{line}: {reason}")
+        return found
+
+    def _read_in_parallel(self, sessions: list[Session], parts: list[Range]) -> None:
+        todo: queue.SimpleQueue[Range] = queue.SimpleQueue()
+        for one in parts:
+            todo.put(one)
+        done: queue.Queue[_Item | None] = queue.Queue(maxsize=2 * len(sessions))
+
+        def read(session: Session) -> None:
+            try:
+                while not self._stop.is_set():
+                    part = todo.get_nowait()
+                    done.put((part, True))
+                    for batch in self._batches(session, part):
+                        done.put((part, batch))
+                        if self._stop.is_set():
+                            return
+                    done.put((part, False))
+            except queue.Empty:
+                pass
+            except BaseException as error:
+                self._fail(error, sessions)
+            finally:
+                done.put(None)
+
+        threads = [threading.Thread(target=read, args=(one,), daemon=True) for one in sessions]
+        for thread in threads:
+            thread.start()
+        left = len(threads)
+        while left:
+            if (item := done.get()) is None:
+                left -= 1
+            elif self._error is None:
+                try:
+                    self._take(*item)
+                except BaseException as error:
+                    self._fail(error, sessions)
+        if self._error is not None:
+            raise self._error
+
+    def _take(self, part: Range, item: list[Any] | bool) -> None:
+        if isinstance(item, list):
+            self._files.add(part, item)
+        elif item:
+            self._files.begin(part)
+        else:
+            self._files.end(part)
+
+    def _fail(self, error: BaseException, sessions: list[Session]) -> None:
+        """Record the first error, and end all readers: closed connections do not send the rest of a table."""
+        self._error = self._error or error
+        self._stop.set()
+        for session in sessions:
+            session.close()
+
+    def _batches(self, session: Session, part: Range) -> Iterator[list[Any]]:
+        """The rows of a range, as Arrow arrays for the columns of its table."""
+        columns = part.schema.columns
+        kinds = [arrow_type(column, self._zero_dates) for column in columns]
+        for query in part.queries:
+            streamed = session.stream(query, len(columns), "a snapshot (SELECT)")
+            for rows in _in_batches(streamed):
+                yield [
+                    self._array(part.schema, column, kind, values)
+                    for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
+                ]
+
+    def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: tuple[Any, ...]) -> pa.Array:
+        try:
+            found = [
+                plain_value(value_of_text(one, column), column, kind, self._zero_dates) for one in values
+            ]
+            return pa.array(found, kind)
+        except (BinlogError, ValueError, TypeError, ArithmeticError, struct.error) as error:
+            refused = self._rules.error(schema, column, error)
+            raise refused from refused.__cause__
+
+
+def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows in lists of limited length and size."""
+    found: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        found.append(row)
+        size += sum(len(value) for value in row if value is not None)
+        if len(found) == BATCH_ROWS or size >= BATCH_BYTES:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found

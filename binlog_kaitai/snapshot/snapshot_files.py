@@ -1,0 +1,224 @@
+"""The files of a snapshot, and the record that makes it complete.
+
+Until `snapshot.json` describes it, a snapshot does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake import TIMES
+from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.lake.types import Dialect, with_names
+from binlog_kaitai.lake.write import Files
+from binlog_kaitai.rows.sequences import sequences
+from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
+from binlog_kaitai.sources.disk import replace_file, sync
+from binlog_kaitai.values.schema import Schema
+from binlog_kaitai.views.change_meta import named, zeros
+from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
+from binlog_kaitai.views.parquet_folder import folder_name
+
+RECORD = "snapshot.json"
+
+#: The change type of the rows of a snapshot.
+SNAPSHOT = "snapshot"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A complete snapshot.
+
+    Attributes
+    ----------
+    log, position
+        Where the log continues it.
+    files : dict of str to int
+        Paths relative to the folder, with row counts.
+    keys : dict of str to list of str
+        The primary keys of the tables that have rows.
+    incomplete : dict of str to str
+        Tables whose contents cannot be derived from their changes, with reasons.
+    names : dict of str to str
+        The names in the lake of tables that it renames.
+    rules : Rules
+        What was left out, masked and renamed.
+    ddl : str
+        The definitions of the tables.
+    """
+
+    log: str
+    position: int
+    ddl: str
+    files: dict[str, int] = field(default_factory=dict)
+    keys: dict[str, list[str]] = field(default_factory=dict)
+    incomplete: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    rules: Rules = NO_RULES
+
+    @classmethod
+    def load(cls, folder: Path) -> Snapshot | None:
+        """The snapshot in a folder; None if it is not complete."""
+        path = folder / RECORD
+        if not path.exists():
+            return None
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**found | {"rules": Rules.of_dict(found["rules"])})
+
+    def check_rules(self, rules: Rules) -> None:
+        """Refuse to use it with other rules than it was taken with.
+
+        Raises
+        ------
+        UsageError
+            They differ.
+        """
+        if self.rules != rules:
+            reason = "the snapshot was taken with other masks or renames"
+            raise UsageError(f"{reason}; repeat them, or use another lake")
+
+    def piece(self, folder: Path) -> dict[str, Any]:
+        """The snapshot as a piece of a lake's batch, see `Lake.commit`."""
+        return {
+            "staging": str(folder),
+            "files": dict(self.files),
+            "keys": self.keys,
+            "incomplete": self.incomplete,
+            "names": self.names,
+            "table_effects": [],
+            "source": {"file": self.log, "start": self.position, "end": self.position},
+        }
+
+
+def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resumes: bool = False) -> Snapshot:
+    """The complete snapshot in a folder, or else the one that a function writes to it.
+
+    Parameters
+    ----------
+    resumes
+        The function uses what an earlier attempt left in the folder, or removes it.
+
+    Raises
+    ------
+    UsageError
+        The complete snapshot was taken with other rules.
+    """
+    known = Snapshot.load(folder)
+    if known is not None:
+        known.check_rules(rules)
+        return known
+    if not resumes:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    found = take()
+    for path in (folder, *folder.rglob("*")):
+        sync(path)
+    replace_file(folder / RECORD, json.dumps(asdict(found), indent=1) + "\n")
+    return found
+
+
+class SnapshotFiles:
+    """The files of a snapshot.
+
+    Attributes
+    ----------
+    log, position, server_id, time
+        Where the log continues the snapshot, whose log that is, and when.
+    rules : SnapshotRules
+        What is left out, masked and renamed, and what follows from it.
+    """
+
+    def __init__(self, folder: Path, dialect: Dialect, rules: SnapshotRules) -> None:
+        self.log, self.position, self.server_id = "", 0, 0
+        self.time = datetime.now(UTC)
+        self.rules = rules
+        self._dialect = dialect
+        self._files = Files(folder, dialect)
+        self._counts: dict[tuple[str, str], int] = {}
+        self._keys: dict[str, list[str]] = {}
+
+    def snapshot(self, ddl: str) -> Snapshot:
+        """What was written."""
+        found = self.rows, self._keys, self.rules.incomplete, self.rules.names, self.rules.rules
+        return Snapshot(self.log, self.position, ddl, *found)
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """The files, with row counts, once they are closed."""
+        return self._files.rows
+
+    def close(self) -> None:
+        self._files.close()
+
+    def write(self, schema: Schema, arrays: list[Any]) -> None:
+        """Write rows of a table, as arrays for its columns."""
+        self.put(self._files, schema, self.batch(schema, arrays))
+
+    def put(self, files: Files, schema: Schema, batch: pa.RecordBatch) -> None:
+        """Write a batch of a table."""
+        files.write(f"changes/{self.rules.folder(schema)}", batch, TIMES["changes"])
+
+    def batch(self, schema: Schema, arrays: list[Any]) -> pa.RecordBatch:
+        """Rows of a table as its files have them, from arrays for its columns."""
+        own = own_columns(schema)
+        meta = self._next_meta(schema, len(arrays[0]))
+        columns = [*meta.values(), *(arrays[one.index] for one in own.values())]
+        fields = [*META_FIELDS, *(pa.field(name, arrays[one.index].type) for name, one in own.items())]
+        batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+        batch = self.rules.applied(schema, batch)
+        return with_names(batch, {one: self.name_of(one) for one in batch.schema.names})
+
+    def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch from an earlier attempt, with the position and the time of this one."""
+        self.rules.note(schema)
+        for name, array in self._next_meta(schema, batch.num_rows).items():
+            at = batch.schema.get_field_index(self.name_of(name))
+            batch = batch.set_column(at, batch.schema.field(at).with_type(array.type), array)
+        return batch
+
+    def name_of(self, name: str) -> str:
+        """The name of a column in the files."""
+        return untaken_name(name, self._dialect.taken)
+
+    def _next_meta(self, schema: Schema, count: int) -> dict[str, Any]:
+        key = schema.schema_name, schema.table_name
+        first = self._counts.get(key, 0)
+        self._counts[key] = first + count
+        own = own_columns(schema)
+        self._keys[folder_name(key)] = [self.name_of(name) for name, one in own.items() if one.is_primary_key]
+        return self._meta(first, count)
+
+    def _meta(self, first: int, count: int) -> dict[str, Any]:
+        """The columns before those of the table: the rows come at the position, before all of the log."""
+
+        def repeated(text: str | None) -> Any:
+            return named(zeros(count) - (text is None), pa.array([text or ""], pa.string()))
+
+        numbers = np.arange(first, first + count, dtype=np.int64)
+        place = np.array([self.position], dtype=np.int64)
+        limits = np.array([0, count], dtype=np.int64)
+        sequence = sequences(
+            np.zeros(1, np.int64), self.log, place, limits, numbers, np.ones(count, np.bool_)
+        )
+        by_name: dict[str, Callable[[pa.DataType], Any]] = {
+            CHANGE_TYPE: lambda kind: repeated(SNAPSHOT),
+            "_commit_timestamp": lambda kind: pa.array([self.time] * count, kind),
+            "_file": lambda kind: repeated(self.log),
+            "_position": lambda kind: pa.array(np.full(count, self.position), kind),
+            "_row": lambda kind: pa.array(numbers, kind),
+            "_gtid": lambda kind: repeated(None),
+            "_server_id": lambda kind: pa.array(np.full(count, self.server_id), kind),
+            "_timestamp": lambda kind: pa.array([self.time] * count, kind),
+            "_sequence": lambda kind: sequence,
+        }
+        return {one.name: by_name[one.name](one.type) for one in META_FIELDS}

@@ -1,0 +1,163 @@
+"""What a server's logs changed since a position: which tables, and which rows of them.
+
+The answer may contain more than what was changed, such as rows of a transaction that was rolled back, but
+never less. Whatever cannot be determined counts as changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.ddl.first_words import COMMENT, may_affect_tables, may_change_rows
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.following.effects import texts_in
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.cell_widths import widths_of
+from binlog_kaitai.rows.located_rows import MismatchError
+from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.tables import Table as LoggedTable
+from binlog_kaitai.snapshot.table_ranges import Table
+from binlog_kaitai.sources.source import Source
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.views.change_batches import table_batches
+from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
+
+Key = tuple[str, str]
+
+#: Maximum number of keys to remember, of all tables together.
+_MOST_KEYS = 1 << 20
+
+#: First words of statements, other than definitions, that change no row.
+_HARMLESS = re.compile(
+    rf"(?:{COMMENT})*(?:BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|XA|GRANT|REVOKE|FLUSH|ANALYZE|OPTIMIZE)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass
+class Touched:
+    """Tables and rows that have changed.
+
+    Attributes
+    ----------
+    reason : str
+        Why all tables count as changed; empty if they do not.
+    keys : dict
+        By table, in lower case: the integer keys of changed rows, or None if they are not known.
+    """
+
+    reason: str = ""
+    keys: dict[Key, set[int] | None] = field(default_factory=dict)
+
+    def of(self, key: Key) -> set[int] | None:
+        """The keys of the rows of a table that may have changed; None if they are not known."""
+        return None if self.reason else self.keys.get(_lower(key), set())
+
+    def all_of(self, key: Key) -> None:
+        self.keys[_lower(key)] = None
+
+    def add(self, key: Key, found: Iterable[int]) -> None:
+        known = self.keys.setdefault(_lower(key), set())
+        if known is None:
+            return
+        known.update(found)
+        if sum(len(one) for one in self.keys.values() if one) > _MOST_KEYS:
+            self.keys[max(self.keys, key=lambda one: len(self.keys[one] or ()))] = None
+
+
+def touched_since(sources: list[Source], position: int, tables: Mapping[Key, Table]) -> Touched:
+    """What the logs have changed since a position of the first of them, in any of the given tables."""
+    found, wanted = Touched(), {_lower(key): one for key, one in tables.items()}
+    try:
+        for source in sources:
+            filters = Filters(start_position=position)
+            for page in RowsPages(source, filters, every_block=True, follows_xa=False, has_rolled_back=True):
+                _take_statements(page, position, found, tables)
+                _take_rows(page, found, wanted)
+                if found.reason:
+                    return found
+            position = 0  # of the following logs
+    except BinlogError as error:
+        found.reason = f"the logs since then cannot be read: {error}"
+    return found
+
+
+def _lower(key: Key) -> Key:
+    return key[0].lower(), key[1].lower()
+
+
+def _take_statements(page: RowsPage, first: int, found: Touched, tables: Iterable[Key]) -> None:
+    block = page.block
+    if len(block.rows_of(EventType.incident_event)):
+        found.reason = "the log has an incident: changes may be missing"
+    texts = list(texts_in(block))
+    if {*block.rows_of(EventType.query_compressed_event).tolist()} - {row for row, *_ in texts}:
+        found.reason = "a compressed statement cannot be read"
+    for row, query, _ in texts:
+        if int(block.positions[row]) < first:
+            continue
+        if may_affect_tables(query) and not may_change_rows(query):
+            for key in tables:
+                if _may_name(query, key[1]):
+                    found.all_of(key)
+        elif _HARMLESS.match(query.decode("latin-1")) is None:
+            found.reason = "statements that may change rows are logged as text (binlog_format)"
+
+
+def _may_name(query: bytes, name: str) -> bool:
+    """Whether a definition may be of a table: its name may be written in any character set."""
+    is_plain = name.isascii() and "`" not in name and '"' not in name
+    return not is_plain or name.lower().encode() in query.lower()
+
+
+def _take_rows(page: RowsPage, found: Touched, wanted: Mapping[Key, Table]) -> None:
+    numbers = page.images.table_of[page.chosen]
+    for number in np.unique(numbers).tolist():
+        events = page.chosen[numbers == number]
+        table = page.images.table(int(events[0]))
+        if not isinstance(table, LoggedTable):
+            found.reason = "the logs since then have rows that cannot be read"
+            return
+        one = wanted.get(_lower(table.key))
+        if one is None or found.of(table.key) is None:
+            continue
+        column = one.integer_key
+        try:
+            if column is None:
+                found.all_of(table.key)
+            else:
+                for keys in _keys(page, table, events, column):
+                    found.add(table.key, keys)
+        except (BinlogError, MismatchError, ValueError):
+            found.all_of(table.key)
+
+
+def _keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> Iterator[list[int]]:
+    """The keys in the images of events; raises `ValueError` if one is not there."""
+    logged = table.schema.columns[column.index] if column.index < len(table.schema.columns) else None
+    if logged is None or logged.type != column.type:
+        raise ValueError(f"{table.schema.full_name} has another definition")
+    name = next(name for name, one in own_columns(table.schema).items() if one.index == column.index)
+    change = next(one for one in META_FIELDS if one.name == CHANGE_TYPE)
+    schema = pa.schema([change, pa.field(name, arrow_type(logged, "null"))])
+    width = widths_of(table.table_map, table.schema.columns)[column.index]
+    assert width is not None  # of an integer
+    size = 1 << 8 * width.fixed
+    with page.block.held():
+        for batch in table_batches(page, table, events, "null", schema):
+            keys, changes = batch.column(1), pc.cast(batch.column(0), pa.string())
+            # The image after an update lacks a key that is the same as before.
+            lacking = pc.and_(pc.is_null(keys), pc.not_equal(changes, "update_postimage"))
+            if pc.any(lacking).as_py():
+                raise ValueError(f"{table.schema.full_name}: an image lacks the key")
+            found = [int(key) for key in pc.unique(keys).drop_null().to_pylist()]
+            # Without metadata, the log does not say that numbers are unsigned.
+            yield [key % size for key in found] if column.is_unsigned else found

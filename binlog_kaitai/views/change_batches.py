@@ -1,0 +1,293 @@
+"""Row changes as record batches, page by page: typed columns, matched to a schema by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.log.decoders import is_partial
+from binlog_kaitai.log.event_rows import Row, rows_of
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.rows.arrow_types import cast
+from binlog_kaitai.rows.builders import build_all, plain_value
+from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
+from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
+from binlog_kaitai.rows.row_pages import RowsPage
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.types import Value
+from binlog_kaitai.views.change_meta import change_types, meta_columns
+from binlog_kaitai.views.change_schemas import (
+    ABSENT_FIELD,
+    CHANGE_TYPE,
+    own_columns,
+)
+from binlog_kaitai.views.row_conditions import Where
+
+#: Row kinds: a before or after image alone, and those of an update.
+_BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
+
+
+def table_batches(
+    page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of some events of a table as batches of a schema, with columns matched by name."""
+    for found in walk(page.images, events, len(table.schema.columns)):
+        yield from _fitted(page, table, found, zero_dates, schema, where)
+
+
+def _fitted(
+    page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema, where: Where | None
+) -> Iterator[pa.RecordBatch]:
+    refused: BinlogError | None = None
+    while len(found.events):
+        try:
+            if where is not None:
+                found = found.taken(where.rows(_batch(page, table, found, zero_dates, where.needed)))
+            if len(found.events):
+                yield _batch(page, table, found, zero_dates, schema)
+            break
+        except CellError as error:
+            # Columns are built in turn, so another column may be invalid in an earlier event.
+            refused = page.refuse(int(found.events[error.row]), error.error)
+            found = found.before(error.row)
+    if refused is not None:
+        raise refused
+
+
+def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows of a table as a batch of a schema; raises `CellError`, whose error names the column."""
+    columns, own = (
+        meta_columns(page, found.events, found.numbers, _is_given(found.changes), schema.names),
+        own_columns(table.schema, schema),
+    )
+    used = [own[name] for name in schema.names if name in own]
+    arrays = column_arrays(page, found, table, used, zero_dates)
+    for field in schema:
+        if (column := own.get(field.name)) is not None:
+            try:
+                array = next(arrays)
+            except CellError as error:
+                raise CellError(error.row, _located(error.error, table, column.name)) from error
+            columns[field.name] = _cast(array, field.type, table, field.name)
+        elif field.name == CHANGE_TYPE:
+            columns[field.name] = change_types(found.changes)
+        elif field == ABSENT_FIELD:
+            columns[field.name] = found.absent(list(own))
+        elif field.name not in columns:
+            columns[field.name] = pa.nulls(len(found.events), field.type)
+    return joined_columns(columns, len(found.events), schema)
+
+
+def _is_given(changes: Any) -> Any:
+    """Whether images add a row, by the numbers of their changes."""
+    return (changes == INSERT) | (changes == AFTER)
+
+
+def joined_columns(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa.RecordBatch:
+    if len(schema):
+        return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+    return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
+
+
+def column_arrays(
+    page: RowsPage, found: Found, table: Table, columns: Sequence[Column], zero_dates: str
+) -> Iterator[Any]:
+    """The values of the given columns; null where the image does not contain them.
+
+    Raises
+    ------
+    CellError
+        A value is invalid.
+    """
+    cells, changed = [], []
+    for column in columns:
+        one, rows = Cells.of(table, column, found), _changed_in_parts(found, table, column)
+        if len(rows):
+            starts = one.starts.copy()
+            starts[rows] = ABSENT
+            one = Cells(table, column, found.data, starts)
+        cells.append(one)
+        changed.append(rows)
+    for array, rows, column in zip(build_all(cells, zero_dates), changed, columns, strict=True):
+        if len(rows):
+            values = array.to_pylist()
+            for row, value in zip(rows.tolist(), _by_reader(page, found, table, column, rows), strict=True):
+                values[row] = value
+            yield pa.array(values, array.type)
+        else:
+            yield array
+
+
+def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
+    """The rows in which a JSON column contains a partial update."""
+    if column.index not in table.json_columns:
+        return np.zeros(0, dtype=np.int64)
+    rows = np.flatnonzero((found.options >= 0) & (found.starts[column.index] >= 0))
+    ordinal = table.json_columns.index(column.index)
+    return rows[is_partial(found.data, found.options[rows], ordinal)]
+
+
+def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows: Ints) -> Iterator[Any]:
+    """Values of after images from the event reader; None if the partial update cannot be applied."""
+    event, images = -1, list[Row]()
+    for row in rows.tolist():
+        if found.events[row] != event:
+            event = int(found.events[row])
+            try:
+                images = list(rows_of(page.event(event), table.schema))
+            except BinlogError as error:
+                raise CellError(row, error) from error
+        after = images[int(found.numbers[row])].after or {}
+        yield plain_value(after.get(column.name), column, pa.string())
+
+
+def reader_batches(
+    page: RowsPage, table: Table, index: int, zero_dates: str, schema: pa.Schema, where: Where | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of an event that kernels cannot walk, from the event reader; raises its error."""
+    event = page.event(index)
+    changes, numbers, images = list[int](), list[int](), list[dict[str, Value]]()
+    for row in rows_of(event, table.schema):
+        for change, image in ((_BEFORE_OF, row.before), (_AFTER_OF, row.after)):
+            if image is not None:
+                changes.append(change[row.before is not None and row.after is not None])
+                numbers.append(row.index)
+                images.append(image)
+
+    def batch(schema: pa.Schema) -> pa.RecordBatch:
+        events = np.full(len(images), index, dtype=np.int64)
+        columns = meta_columns(page, events, np.array(numbers), _is_given(np.array(changes)), schema.names)
+        own = own_columns(table.schema, schema)
+        for field in schema:
+            if (column := own.get(field.name)) is not None:
+                try:
+                    columns[field.name] = _of_images(images, column, field.type, zero_dates)
+                except BinlogError as error:
+                    raise event.locate(_located(error, table, column.name)) from error
+            elif field.name == CHANGE_TYPE:
+                columns[field.name] = change_types(np.array(changes))
+            elif field == ABSENT_FIELD:
+                columns[field.name] = _absent(images, own)
+            elif field.name not in columns:
+                columns[field.name] = pa.nulls(len(images), field.type)
+        return joined_columns(columns, len(images), schema)
+
+    if where is not None and images:
+        chosen = where.rows(batch(where.needed)).tolist()
+        changes, numbers, images = ([one[at] for at in chosen] for one in (changes, numbers, images))
+    if images:
+        yield batch(schema)
+
+
+def _of_images(images: list[dict[str, Value]], column: Column, kind: Any, zero_dates: str) -> pa.Array:
+    values = [plain_value(image.get(column.name), column, kind, zero_dates) for image in images]
+    return pa.array(values, kind)
+
+
+def _absent(images: list[dict[str, Value]], own: dict[str, Column]) -> pa.Array:
+    names = [[name for name, one in own.items() if one.name not in image] or None for image in images]
+    return pa.array(names, ABSENT_FIELD.type)
+
+
+def _located(error: BinlogError, table: Table, name: str) -> BinlogError:
+    return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
+
+
+def _cast(array: pa.Array, kind: pa.DataType, table: Table, name: str) -> Any:
+    if array.type == kind:
+        return array
+    try:
+        return cast(array, kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = f"its type changes from {array.type}; {kind}, the common type, does not fit: {error}"
+        raise UsageError(f"{table.schema.full_name}, column {name}: {reason}") from error
+
+
+def page_batches(
+    page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str, where: Where | None = None
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    """The batches of a page in log order, with a new batch for each change of table."""
+    for table, events in page.runs():
+        if not isinstance(table, Table):
+            raise page.refuse(int(events[0]))
+        yield from _batches_of(page, table, events, schema_of, zero_dates, where)
+
+
+def table_batches_of(
+    page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    """The batches of a page, table by table.
+
+    Raises
+    ------
+    BinlogError
+        The first error by position, after the batches of all events before it.
+    """
+    stop, error = len(page.images), None
+    while True:
+        numbers = page.images.table_of[page.chosen[page.chosen < stop]]
+        if len(distinct_values(numbers)) < 2:  # already in log order
+            yield from _batches_before(page, stop, schema_of, zero_dates)
+            break
+        try:
+            yield from list(_batches_before(page, stop, schema_of, zero_dates))
+            break
+        except BinlogError as caught:
+            # Return no rows after the damage, of any table; the preceding ones are decoded again.
+            positions = page.block.positions[page.images.rows]
+            position = -1 if caught.position is None else caught.position
+            stop = min(stop - 1, int(np.searchsorted(positions, position)))
+            error = caught
+    if error is not None:
+        raise error
+
+
+def _batches_before(
+    page: RowsPage, stop: int, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    """The batches of all events before a given one, table by table."""
+    chosen = page.chosen[page.chosen < stop]
+    numbers = page.images.table_of[chosen]
+    _, first = np.unique(numbers, return_index=True)
+    for at in np.sort(first).tolist():
+        events = chosen[numbers == numbers[at]]
+        table = page.images.table(int(events[0]))
+        if not isinstance(table, Table):
+            raise page.refuse(int(events[0]))
+        yield from _batches_of(page, table, events, schema_of, zero_dates)
+
+
+def _batches_of(
+    page: RowsPage,
+    table: Table,
+    events: Ints,
+    schema_of: Callable[[Table], pa.Schema],
+    zero_dates: str,
+    where: Where | None = None,
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    try:
+        schema = schema_of(table)
+    except UsageError as error:
+        raise page.event(int(events[0])).locate(error) from None
+    with page.block.held():
+        for batch in _table_or_reader_batches(page, table, events, zero_dates, schema, where):
+            yield table, batch
+
+
+def _table_or_reader_batches(
+    page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None
+) -> Iterator[pa.RecordBatch]:
+    while len(events):
+        try:
+            yield from table_batches(page, table, events, zero_dates, schema, where)
+            return
+        except MismatchError as mismatch:
+            yield from reader_batches(page, table, mismatch.index, zero_dates, schema, where)
+            events = events[events > mismatch.index]

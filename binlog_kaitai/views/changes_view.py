@@ -1,0 +1,235 @@
+"""The changes view as Arrow record batches: of one table with typed columns, or of all tables as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.filters import ZERO_DATES, Filters, FiltersWithoutTable, ZeroDates
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.log.block_reader import BLOCK_SIZE
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.threads import default_threads
+from binlog_kaitai.rows.log_definitions import is_readable_again, tables_of
+from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import SourceLike, resolve
+from binlog_kaitai.views.change_batches import joined_columns, page_batches
+from binlog_kaitai.views.change_meta import meta_columns, named
+from binlog_kaitai.views.change_schemas import (
+    CHANGES_SCHEMA,
+    check_schema,
+    merged_schema,
+    own_columns,
+)
+from binlog_kaitai.views.row_conditions import Where, chosen_columns
+from binlog_kaitai.views.row_masks import NO_MASKS, Masks
+
+if TYPE_CHECKING:
+    from binlog_kaitai.views.row_objects import Objects
+
+#: Maximum number of values per block. Part of the work for a block does not depend on its size.
+_BLOCK_SIZE = 4 * BLOCK_SIZE
+
+
+def read_changes(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    table: str | None = None,
+    tables: Iterable[str] | None = None,
+    columns: Sequence[str] | None = None,
+    where: pc.Expression | None = None,
+    ddl: str | None = None,
+    zero_dates: ZeroDates = "null",
+    verify_checksums: bool = True,
+    keys: Keys | None = None,
+    threads: int | None = None,
+    **filters: Unpack[FiltersWithoutTable],
+) -> pa.RecordBatchReader:
+    """Read row changes as record batches: of one table with its columns, or of all tables as JSON.
+
+    Parameters
+    ----------
+    source
+        Any source that :func:`binlog_kaitai.open` accepts.
+    table
+        ``schema.table``: read only its changes, with its columns. If its definition changes in the logs, the
+        result has the columns of all definitions, by name, with nulls for rows without a column of that name;
+        the logs are searched for definitions first. A log that can be read only once must have one
+        definition.
+    tables
+        Read only changes of these tables, as JSON; instead of `table`.
+    columns
+        Names of the columns to read, in this order; all by default. The values of other columns are not
+        decoded, so damage in them is not detected.
+    where
+        A condition on the columns of the view, such as ``pc.field("id") == 42`` (`pyarrow.compute`): read
+        only rows that match it. The two images of an update are separate rows, which match independently. Of
+        other rows, only the columns of the condition are decoded.
+    ddl
+        Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
+    zero_dates
+        Treatment of dates that are not in the calendar (0000-00-00, 2020-02-31): ``"null"``, ``"error"``, or
+        ``"text"``, which returns all columns with dates as strings in MySQL's format.
+    verify_checksums
+        Raise an error for an event with a wrong CRC32.
+    keys
+        Where to find the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads that decode rows: by default, one per processor, at most four. None is started for
+        small logs. The result does not depend on it.
+    filters
+        As for :meth:`Filters.of`.
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+        Its schema is available immediately; batches are read on request.
+
+    Raises
+    ------
+    SourceError, UsageError
+        Immediately: no log was found, or an argument is invalid.
+    BinlogError
+        During iteration, after the batches of all events before the damage.
+
+    Warns
+    -----
+    FilterWarning
+        At the end: a filter matched nothing; the warning names the tables in the logs.
+    """
+    if zero_dates not in ZERO_DATES:
+        raise UsageError(f"zero_dates must be {' or '.join(ZERO_DATES)}, not {zero_dates!r}")
+    if table is not None and tables is not None:
+        raise UsageError("use either table (typed columns) or tables (JSON), not both")
+    chosen = Filters.of(table=tables if table is None else table, **filters)
+    size = BLOCK_SIZE if table is None else _BLOCK_SIZE
+    logs = resolve(source, keys)
+    pages = RowsPages(
+        logs,
+        chosen,
+        ddl=ddl,
+        verify_checksums=verify_checksums,
+        block_size=size,
+        threads=default_threads(threads),
+    )
+    if table is None:
+        schema = chosen_columns(CHANGES_SCHEMA, columns)
+        condition = None if where is None else Where.of(where, CHANGES_SCHEMA)
+        return pa.RecordBatchReader.from_batches(schema, json_batches(pages, schema, condition))
+    upcoming: RowsPages | Iterable[RowsPage] = pages
+    is_whole = not all(map(is_readable_again, pages.sources))
+    if not is_whole:
+        known = tables_of(pages.sources, table, ddl)
+    else:  # a source that can be read only once gets the schema of its first definition
+        following = iter(pages)
+        first = list(islice(following, 1))
+        known = islice((one for page in first for one, _ in page.runs() if isinstance(one, Table)), 1)
+        upcoming = chain(first, following)
+    whole = merged_schema(known, zero_dates)
+    schema = chosen_columns(whole, columns)
+    condition = None if where is None else Where.of(where, whole)
+    batches = _chosen_batches(upcoming, schema, zero_dates, condition, whole if is_whole else None)
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _chosen_batches(
+    pages: RowsPages | Iterable[RowsPage],
+    schema: pa.Schema,
+    zero_dates: str,
+    where: Where | None,
+    whole: pa.Schema | None,
+) -> Iterator[pa.RecordBatch]:
+    """Rows of one table; with `whole`, the table must not have columns outside the schema."""
+
+    def schema_of(table: Table) -> pa.Schema:
+        missing = set() if whole is None else set(own_columns(table.schema, whole)) - set(whole.names)
+        if missing:
+            reason = f"{table.schema.full_name} has new columns: {', '.join(sorted(missing))}"
+            reason += "; a log that can be read once only must have one definition of the table"
+            raise UsageError(reason)
+        return schema
+
+    def batches_of(page: RowsPage) -> Iterator[pa.RecordBatch]:
+        return (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
+
+    return (
+        pages.each(batches_of)
+        if isinstance(pages, RowsPages)
+        else chain.from_iterable(map(batches_of, pages))
+    )
+
+
+def typed_batches(
+    pages: Iterable[RowsPage],
+    schema: pa.Schema,
+    zero_dates: str,
+    where: Where | None = None,
+    masks: Masks = NO_MASKS,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one table as batches of a schema: columns by name, null where the table lacks one.
+
+    Parameters
+    ----------
+    masks
+        Columns to mask; `schema` has their types after masking, and `where` is not about them.
+
+    Raises
+    ------
+    UsageError
+        The table has none of the schema's columns.
+    """
+
+    def schema_of(table: Table) -> pa.Schema:
+        check_schema(table.schema, schema)
+        if where is not None:
+            check_schema(table.schema, where.needed)
+        return masks.readable(table.schema, schema, zero_dates) if masks else schema
+
+    for page in pages:
+        for table, batch in page_batches(page, schema_of, zero_dates, where):
+            yield masks.applied(table.schema, batch, schema) if masks else batch
+
+
+def json_batches(
+    pages: RowsPages, schema: pa.Schema = CHANGES_SCHEMA, where: Where | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of all tables as batches with columns of :data:`CHANGES_SCHEMA`."""
+    # Typed columns do not need the modules that write text.
+    from binlog_kaitai.views.row_objects import CHANGE_NAMES, page_objects
+
+    changes = pa.array(CHANGE_NAMES, pa.string())
+
+    names = {*schema.names, *(where.needed.names if where is not None else ())}
+
+    def batches_of(page: RowsPage) -> Iterator[pa.RecordBatch]:
+        for objects in page_objects(page, has_images=not names.isdisjoint(("before", "after"))):
+            columns = _of_objects(page, objects, names)
+            columns["change"] = named(objects.changes, changes)
+            batch = joined_columns(columns, len(objects.events), schema)
+            if where is not None:
+                needed = joined_columns(columns, len(objects.events), where.needed)
+                batch = batch.take(pa.array(where.rows(needed)))
+            if batch.num_rows:
+                yield batch
+
+    return pages.each(batches_of)
+
+
+def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[str, Any]:
+    """The given columns of changes, if any of them requires objects."""
+    keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
+    codes = page.images.table_of[objects.events].astype(np.int32)
+    texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]
+    return {
+        **meta_columns(page, objects.events, objects.numbers, objects.is_given, names),
+        "schema": named(codes, texts[0]),
+        "table": named(codes, texts[1]),
+        "before": objects.before,
+        "after": objects.after,
+    }

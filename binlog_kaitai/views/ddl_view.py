@@ -1,0 +1,206 @@
+"""The view `ddl`: statements that change definitions, one row per affected table."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Unpack
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
+from binlog_kaitai.ddl.first_words import may_affect_tables
+from binlog_kaitai.ddl.queries import text_of
+from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
+from binlog_kaitai.rows.tables import statement_body, statements_in
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import SourceLike, resolve
+from binlog_kaitai.values.definition import TableDefinition
+from binlog_kaitai.views.change_schemas import META_FIELDS
+
+_COLUMNS = pa.list_(
+    pa.struct(
+        [
+            pa.field("name", pa.string()),
+            pa.field("type", pa.string()),
+            pa.field("is_nullable", pa.bool_()),
+            pa.field("is_primary_key", pa.bool_()),
+        ]
+    )
+)
+_RENAMES = pa.list_(pa.struct([pa.field("old", pa.string()), pa.field("new", pa.string())]))
+
+#: One row per table of a statement; `_row` counts them. The first columns are those of changes, so that
+#: statements and changes can be sorted together by `_sequence`.
+DDL_SCHEMA = pa.schema(
+    [
+        *(
+            field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
+            for field in META_FIELDS[1:]
+        ),
+        pa.field("schema", pa.string(), nullable=False),
+        pa.field("table", pa.string()),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("statement", pa.string()),
+        pa.field("new_schema", pa.string()),
+        pa.field("new_table", pa.string()),
+        pa.field("columns_before", _COLUMNS),
+        pa.field("columns_after", _COLUMNS),
+        pa.field("renamed_columns", _RENAMES),
+    ]
+)
+
+_SECOND = 1_000_000
+
+
+def read_ddl(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    ddl: str | None = None,
+    verify_checksums: bool = True,
+    keys: Keys | None = None,
+    **filters: Unpack[FilterOptions],
+) -> pa.RecordBatchReader:
+    """Read the statements that change definitions, as record batches of :data:`DDL_SCHEMA`.
+
+    Parameters
+    ----------
+    source
+        Any source that :func:`binlog_kaitai.open` accepts.
+    ddl
+        Text of CREATE TABLE statements, as written by mysqldump: the tables before the first log.
+    verify_checksums
+        Raise on an event whose CRC32 does not match.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
+    filters
+        As for :meth:`Filters.of`; a renamed table matches by its old or its new name.
+
+    Raises
+    ------
+    SourceError, UsageError
+        Immediately: no log was found, or an argument is invalid.
+    BinlogError
+        During iteration, after the statements before the damage.
+    """
+    chosen, logs = Filters.of(**filters), resolve(source, keys)
+    pages = pages_of_ddl(logs, chosen, verify_checksums=verify_checksums)
+    return pa.RecordBatchReader.from_batches(DDL_SCHEMA, ddl_batches(pages, chosen, SeriesDefinitions(ddl)))
+
+
+def pages_of_ddl(source: Any, filters: Filters, **options: Any) -> RowsPages:
+    """The pages for `ddl_batches`."""
+    nothing = _NoDefinitions()
+    options |= {"follows_xa": False, "has_rolled_back": True, "every_block": True}
+    return RowsPages(source, filters, definitions=nothing, **options)
+
+
+class _NoDefinitions(Definitions):
+    """For pages whose rows are not read."""
+
+    def observe_query(self, body: Any) -> bool:
+        return False
+
+
+def ddl_batches(
+    pages: Iterable[RowsPage], filters: Filters, definitions: SeriesDefinitions | Definitions
+) -> Iterator[pa.RecordBatch]:
+    """The rows of pages; there must be a page for every block.
+
+    Parameters
+    ----------
+    definitions
+        The definitions before the pages; updated by them.
+    """
+    series = OneSeries(definitions) if isinstance(definitions, Definitions) else definitions
+    file, own = None, Definitions()
+    for page in pages:
+        if page.block.file != file:
+            file = page.block.file
+            own = series.of(file, page.block.fixed_header(0).server_id)
+        if (batch := ddl_of_page(page, filters, own)) is not None:
+            yield batch
+
+
+def ddl_of_page(page: RowsPage, filters: Filters, definitions: Definitions) -> pa.RecordBatch | None:
+    """The rows of one page, if there are any."""
+    rows: list[dict[str, Any]] = []
+    for row in statements_in(page.block, may_affect_tables):
+        if row >= page.limit:
+            break
+        body = statement_body(page.block, row)
+        changes = changes_of(body, definitions)
+        if page.wanted[row]:
+            chosen = [one for one in enumerate(changes) if _is_chosen(one[1], filters)]
+            rows += [_row(page, row, number, body, one) for number, one in chosen]
+    return pa.RecordBatch.from_pylist(rows, schema=DDL_SCHEMA) if rows else None
+
+
+def _is_chosen(one: DefinitionChange, filters: Filters) -> bool:
+    if one.table_name is None and one.new_schema_name is None:
+        # A statement about a whole database, or about unknown tables, matches all of its tables.
+        return filters.takes_schema(one.schema_name)
+    new = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
+    return filters.takes_names(one.schema_name, one.table_name) or filters.takes_names(*new)
+
+
+def _row(page: RowsPage, row: int, number: int, body: Any, one: DefinitionChange) -> dict[str, Any]:
+    header, position = page.block.fixed_header(row), int(page.block.positions[row])
+    commit = int(page.commit_times[row])
+    era = commit if page.era == BY_COMMIT else page.era
+    eras, positions, limits, numbers = (np.array(one) for one in ([era], [position], [0, 1], [number]))
+    sequence = sequences(eras, page.block.file, positions, limits, numbers, np.ones(1, dtype=np.bool_))
+    return {
+        "_commit_timestamp": commit,
+        "_file": plain(page.block.file),
+        "_position": position,
+        "_row": number,
+        "_gtid": page.gtid(row),
+        "_server_id": header.server_id,
+        "_timestamp": header.timestamp * _SECOND,
+        "_sequence": sequence[0],
+        "schema": plain(one.schema_name),
+        "table": _plain(one.table_name),
+        "kind": str(one.kind),
+        "statement": _statement(body),
+        "new_schema": _plain(one.new_schema_name),
+        "new_table": _plain(one.new_table_name),
+        "columns_before": _columns(one.before),
+        "columns_after": _columns(one.after),
+        "renamed_columns": [{"old": plain(old), "new": plain(new)} for old, new in one.renamed] or None,
+    }
+
+
+def _plain(name: str | None) -> str | None:
+    return None if name is None else plain(name)
+
+
+def _statement(body: Any) -> str | None:
+    if isinstance(body, BinlogError):
+        return None
+    try:
+        text = text_of(body)
+        return plain(body.query.decode("utf-8", "surrogateescape") if text is None else text)
+    except zlib.error:
+        return None
+
+
+def _columns(table: TableDefinition | None) -> list[dict[str, Any]] | None:
+    if table is None:
+        return None
+    return [
+        {
+            "name": plain(column.name),
+            "type": plain(column.type_name),
+            "is_nullable": column.is_nullable,
+            "is_primary_key": column.is_primary_key,
+        }
+        for column in table.columns
+    ]

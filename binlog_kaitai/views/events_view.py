@@ -1,0 +1,250 @@
+"""The events view as Arrow record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from typing import Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.log import checksum_runs as checksums
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.event_gtids import Gtids, gtid_texts
+from binlog_kaitai.log.gather import chosen_texts
+from binlog_kaitai.log.line_arrays import Pool, Program, plain
+from binlog_kaitai.rows.string_columns import LONGEST
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.views.event_lines import EventPages, Page
+from binlog_kaitai.views.row_conditions import Where, chosen_columns
+
+EventColumn = Literal[
+    "file", "position", "end_position", "timestamp", "type", "type_code", "server_id", "size", "flags",
+    "checksum", "gtid", "info",
+]  # fmt: skip
+
+#: The columns of the view. `info` is JSON; `timestamp` is when the statement started.
+EVENTS_SCHEMA = pa.schema(
+    [
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("end_position", pa.int64(), nullable=False),
+        pa.field("timestamp", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("type", pa.string(), nullable=False),
+        pa.field("type_code", pa.int32(), nullable=False),
+        pa.field("server_id", pa.int64(), nullable=False),
+        pa.field("size", pa.int64(), nullable=False),
+        pa.field("flags", pa.int32(), nullable=False),
+        pa.field("checksum", pa.string(), nullable=False),
+        pa.field("gtid", pa.string()),
+        pa.field("info", pa.string(), nullable=False),
+    ]
+)
+
+#: Maximum number of events of a batch. Each batch costs some milliseconds.
+_MAX_EVENTS = 120_000
+
+#: The text of a batch's column must be shorter than 2 GiB.
+_MAX_TEXT = 1 << 30
+
+_SECOND = 1_000_000
+
+_TEXT = pa.string()
+
+
+class _Names:
+    """The texts of consecutive numbers from 0."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        raw = [name.encode() for name in names]
+        self._data = np.frombuffer(b"".join(raw), dtype=np.uint8)
+        self._lengths = np.array([len(name) for name in raw], dtype=np.int64)
+        self._starts = np.cumsum(self._lengths) - self._lengths
+
+    def of(self, codes: Bytes) -> pa.Array:
+        """The texts of an array of numbers."""
+        return chosen_texts(self._data, self._starts, self._lengths, codes)
+
+
+_TYPE_NAMES = _Names([type_name(kind) for kind in range(256)])
+_STATUSES = _Names(checksums.STATUSES)
+
+#: Builds a column of a page, given the selected events and their number.
+_MakeColumn = Callable[[Page, Any, int], pa.Array]
+
+
+def read_events(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    columns: Sequence[EventColumn | str] | None = None,
+    where: pc.Expression | None = None,
+    verify_checksums: bool = True,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+    keys: Keys | None = None,
+    threads: int | None = None,
+    **filters: Unpack[FilterOptions],
+) -> pa.RecordBatchReader:
+    """Read binary logs as record batches with one row per event; see :data:`EVENTS_SCHEMA`.
+
+    Parameters
+    ----------
+    source
+        Any source that :func:`binlog_kaitai.open` accepts.
+    columns
+        Names of the columns to read, in this order; all by default. Without `info` and filters by schema or
+        table, bodies are not decoded, so damage in them is not detected.
+    where
+        A condition on the columns of the view, such as ``pc.field("size") > 1_000_000``
+        (`pyarrow.compute`): return only events that match it.
+    verify_checksums
+        Raise an error for an event with a wrong CRC32; otherwise it is only flagged.
+    progress
+        Called periodically with the source and the offset reached in it.
+    keys
+        Where to find the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads that decode events: by default, one; more are not started for small
+        logs. The result does not depend on it.
+    filters
+        As for :meth:`Filters.of`: ``start_position``, ``event_type`` and so on.
+
+    Raises
+    ------
+    SourceError, UsageError
+        Immediately: no log was found, a column does not exist, or a filter is invalid.
+    BinlogError
+        During iteration, after the batches of all events before the damage.
+    """
+    schema = chosen_columns(EVENTS_SCHEMA, columns)
+    condition = None if where is None else Where.of(where, EVENTS_SCHEMA)
+    needed = [*schema.names, *(condition.needed.names if condition is not None else ())]
+    pages = EventPages(
+        resolve(source, keys),
+        Filters.of(**filters),
+        verify_checksums=verify_checksums,
+        max_events=_MAX_EVENTS,
+        prologue=_info_alone,
+        needs_info="info" in needed,
+        needs_gtid="gtid" in needed,
+        progress=progress,
+        threads=threads,
+    )
+    return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema, condition))
+
+
+def _batches(pages: EventPages, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
+    return pages.each(partial(_page_batches, schema=schema, where=where))
+
+
+def _page_batches(page: Page, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
+    with page.block.held():
+        rows = page.rows
+        if where is not None:
+            rows = _meeting(page, rows, where)
+        if len(rows):
+            yield from _batches_of(page, rows, schema)
+
+
+def _meeting(page: Page, rows: NDArray[np.int64], where: Where) -> NDArray[np.int64]:
+    """The events of a page that match a condition."""
+    found, at = [rows[:0]], 0
+    for batch in _batches_of(page, rows, where.needed):
+        found.append(rows[at + where.rows(batch)])
+        at += batch.num_rows
+    return np.concatenate(found)
+
+
+def _batches_of(page: Page, rows: Ints, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    infos, count = None, len(rows)
+    if "info" in schema.names:
+        lines, ends = page.lines(rows)
+        if len(lines) > _MAX_TEXT and count > 1:
+            yield from _batches_of(page, rows[: count // 2], schema)
+            yield from _batches_of(page, rows[count // 2 :], schema)
+            return
+        if len(lines) > LONGEST:
+            position, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
+            reason = "its main fields exceed 2 GiB, Arrow's limit for strings; omit `info`"
+            raise BinlogError(reason, file=plain(page.block.file), position=position, event_type=kind)
+        infos = _strings(lines, np.concatenate(([0], ends)))
+    # If all events of a block are selected, they are used without copies.
+    chosen = slice(None) if count == len(page.block) else rows
+    arrays = [infos if name == "info" else _COLUMNS[name](page, chosen, count) for name in schema.names]
+    if arrays:
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+    else:
+        yield pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
+
+
+def _file(page: Page, rows: Any, count: int) -> pa.Array:
+    return _same(plain(page.block.file), count)
+
+
+def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
+    moments = page.block.header.numbers("timestamp")[rows] * _SECOND
+    return pa.array(moments).view(EVENTS_SCHEMA.field("timestamp").type)
+
+
+def _header_number(name: str) -> _MakeColumn:
+    type_ = EVENTS_SCHEMA.field(name).type
+
+    def make(page: Page, rows: Any, count: int) -> pa.Array:
+        only = page.block.header.only(name)
+        if only is not None:
+            return _same(only, count, type_)
+        return pa.array(page.block.header.numbers(name)[rows].astype(type_.to_pandas_dtype()))
+
+    return make
+
+
+def _checksum(page: Page, rows: Any, count: int) -> pa.Array:
+    statuses = page.statuses[rows]
+    if count and (statuses == statuses[0]).all():
+        return _same(checksums.STATUSES[int(statuses[0])], count)
+    return _STATUSES.of(statuses)
+
+
+def _gtid(page: Page, rows: Any, count: int) -> pa.Array:
+    assert page.gtids is not None
+    return gtid_texts(page.gtids.first, page.gtids.second, page.gtids.which[rows], page.pool)
+
+
+_COLUMNS: dict[str, _MakeColumn] = {
+    "file": _file,
+    "position": lambda page, rows, count: pa.array(page.block.positions[rows]),
+    "end_position": lambda page, rows, count: pa.array(page.block.end_positions[rows]),
+    "timestamp": _timestamp,
+    "type": lambda page, rows, count: _TYPE_NAMES.of(page.block.types[rows]),
+    "type_code": lambda page, rows, count: pa.array(page.block.codes[rows].astype(np.int32)),
+    "server_id": _header_number("server_id"),
+    "size": lambda page, rows, count: pa.array(page.block.sizes[rows]),
+    "flags": _header_number("flags"),
+    "checksum": _checksum,
+    "gtid": _gtid,
+}
+
+
+def _info_alone(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], Program]:
+    return lambda: Program(pool)
+
+
+def _same(value: str | int, count: int, type_: pa.DataType = _TEXT) -> pa.Array:
+    """The same value repeated, shared by many batches."""
+    return _repeated(value, 1 << max(count - 1, 1).bit_length(), type_)[:count]
+
+
+@lru_cache(maxsize=8)
+def _repeated(value: str | int, count: int, type_: pa.DataType) -> pa.Array:
+    return pa.repeat(pa.scalar(value, type_), count)
+
+
+def _strings(data: Bytes, offsets: Ints) -> pa.Array:
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)

@@ -1,0 +1,354 @@
+"""Changed rows as lines of text, written by one kernel directly from the bytes of the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from binlog_kaitai.log.event_rows import to_json
+from binlog_kaitai.log.gather import take_ranges
+from binlog_kaitai.log.groups import distinct, distinct_values
+from binlog_kaitai.log.line_arrays import Column, Pool, Program, json_text, plain, write_lines
+from binlog_kaitai.log.text_kernels import TEXT
+from binlog_kaitai.rows import row_images as images
+from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, find_runs, spread
+from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH
+from binlog_kaitai.rows.located_rows import Found
+from binlog_kaitai.rows.row_pages import RowsPage
+from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.text.row_line_kernel import (
+    LEFT_COUNT,
+    LINE,
+    NEED,
+    OFFSET,
+    STATE_SIZE,
+    put_row_lines,
+)
+from binlog_kaitai.views.left_values import left_values, with_left_texts
+from binlog_kaitai.views.row_plans import (
+    JSON,
+    NO_LIMIT,
+    SHORT_JSON,
+    WHOLE_JSON,
+    Dialect,
+    Line,
+    Plan,
+)
+
+#: The change, by the kind of its first image.
+CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
+
+#: The change, by the images of a program of `rows.images`.
+_CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
+
+#: Initial capacity for values left out, in rows.
+_FEW = 1 << 10
+
+
+class Lines(NamedTuple):
+    """Lines of text of changed rows: the event of each row, its number within the event, text, line ends."""
+
+    events: Any
+    numbers: Any
+    data: Any
+    ends: Any
+
+    def taken(self, rows: Any) -> Lines:
+        """The given lines."""
+        begins = np.concatenate(([0], self.ends[:-1]))[rows] if len(self.ends) else self.ends
+        data, offsets = take_ranges(self.data, begins, self.ends[rows] - begins)
+        return Lines(self.events[rows], self.numbers[rows], data, offsets[1:])
+
+    @classmethod
+    def joined(cls, parts: list[Lines]) -> Lines:
+        """Concatenate several."""
+        sizes = np.cumsum([0] + [len(part.data) for part in parts])
+        ends = [part.ends + size for part, size in zip(parts, sizes, strict=False)]
+        events, numbers, data = (np.concatenate([part[at] for part in parts]) for at in range(3))
+        return cls(events, numbers, data, np.concatenate(ends))
+
+
+class OfEvents(NamedTuple):
+    """Metadata shared by the rows of an event: numbers as arrays, GTIDs and origins as JSON text.
+
+    The text is in `data`, or in the associated pool.
+    """
+
+    data: Any
+    file: str
+    schema: str
+    table: str
+    positions: Any
+    timestamps: Any
+    gtids: Column
+    server_ids: Any
+    origins: dict[str, Column]
+
+
+def column_texts(data: Any, pool: Pool, column: Column, count: int) -> list[bytes]:
+    """The text of each of the first `count` rows of a column."""
+    rows = np.arange(count)
+    text, ends = write_lines(data, pool, [Program(pool).column(column)], rows, rows * 0, rows)
+    whole = bytes(text)
+    return [whole[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+
+
+class Form(Protocol):
+    """A line format for changed rows."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The format of values."""
+
+    @property
+    def text_count(self) -> int:
+        """Number of texts per event that appear in the lines of its rows."""
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """The texts of each event."""
+
+    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+        """Add the pieces of the lines, see `row_plans.Line`."""
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """Convert lines of JSON to this format."""
+
+
+class JsonForm:
+    """Lines of JSON with the keys of `binlog_kaitai.log.event_rows.row_object`."""
+
+    text_count = 2
+
+    def __init__(self, dialect: Dialect = JSON) -> None:
+        self.dialect = dialect
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """See :class:`Form`."""
+        begin = Program(pool).text(b'{"file": ' + json_text(found.file) + b', "position": ')
+        begin.column(pool.numbers(found.positions)).text(', "row": ')
+        end = Program(pool).text(', "timestamp": ').column(pool.numbers(found.timestamps))
+        end.text(', "gtid": ').column(found.gtids)
+        end.text(', "server_id": ').column(pool.numbers(found.server_ids))
+        for name, column in found.origins.items():
+            end.text(f', "{name}": ').column(column)
+        end.text(b', "schema": ' + json_text(found.schema) + b', "table": ' + json_text(found.table))
+        return [begin, end.text(', "change": "')]
+
+    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+        """See :class:`Form`."""
+        change, before, after = change_of(program)
+        line = Line(plan, self.text_count).event(0).number().event(1)
+        put_image(line.text(change + b'", "before": '), plan, before)
+        put_image(line.text(b', "after": '), plan, after, is_second=before is not None)
+        return line.text(b"}\n").finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See :class:`Form`."""
+        return lines.splitlines(keepends=True)
+
+
+class ImageForm:
+    """The before or after images as JSON objects; nothing for a change without that image."""
+
+    dialect = WHOLE_JSON
+    text_count = 0
+
+    def __init__(self, *, is_after: bool) -> None:
+        self._is_after = is_after
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """See :class:`Form`."""
+        return []
+
+    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+        """See :class:`Form`."""
+        line = Line(plan, self.text_count)
+        _, before, after = change_of(program)
+        columns = after if self._is_after else before
+        if columns is not None:
+            put_image(line, plan, columns, is_second=self._is_after and before is not None)
+        return line.finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See :class:`Form`."""
+        raise AssertionError("lines that are left out are for people")
+
+
+def change_of(program: images.Program) -> tuple[bytes, list[int] | None, list[int] | None]:
+    """The change made by the rows of a program, and the columns of their before and after images."""
+    change, (before, after) = _CHANGE_OF[program.which], program.columns()
+    return change.encode(), None if change == "insert" else before, None if change == "delete" else after
+
+
+def put_image(line: Line, plan: Plan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
+    """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
+    if columns is None:
+        line.text(plan.dialect.null)
+        return
+    between = b"{"
+    for index in columns:
+        name = plain(json.dumps(plan.table.schema.columns[index].name, ensure_ascii=False)).encode()
+        line.text(between + plan.dialect.of_json(name) + b": ").value(index, is_second=is_second)
+        between = b", "
+    line.text(b"}" if columns else b"{}")
+
+
+class LineWriter:
+    """Writes the lines of rows of a table; the texts of its events are written once for a page.
+
+    Parameters
+    ----------
+    events : int64 array
+        Numbers of the events in `page.images`, ascending, that may have rows.
+    """
+
+    def __init__(self, page: RowsPage, table: Table, events: Any, form: Form) -> None:
+        self._page, self._table, self._events, self._form = page, table, events, form
+        plan: Plan | None = table.memory.get(form)
+        if plan is None:
+            plan = table.memory[form] = Plan(table, form.dialect, form.describe)
+        self._plan = plan
+        self._numbers = np.full(len(events), -1, dtype=np.int64)
+
+    @cached_property
+    def _texts(self) -> tuple[Any, Any]:
+        """The texts of the events, concatenated, and the start of each."""
+        return _of_events(self._page, self._table, self._events, self._form)
+
+    def lines(self, found: Found) -> Lines:
+        """The lines of some rows.
+
+        Raises
+        ------
+        CellError
+            A value is invalid.
+        """
+        of_rows, in_event = found.events, found.numbers
+        rows = np.arange(len(of_rows))
+        is_after = found.changes == AFTER
+        if is_after.any():
+            rows = np.flatnonzero(~is_after)
+            of_rows, in_event = of_rows[rows], in_event[rows]
+        page, plan, form = self._page, self._plan, self._form
+        wanted = _Wanted(rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers)
+        # Placeholders refer to the bytes of the block.
+        longest = plan.dialect.longest if found.data is page.block.data else NO_LIMIT
+        data, ends, left = _written(plan, found, wanted, *self._texts, longest)
+        if len(left):
+            if form.dialect.quotes:
+                made = left_values(plan, found, rows, left, longest)
+            else:
+                left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
+                some = _some(found, rows[left[:, 0]])
+                writer = LineWriter(page, self._table, distinct_values(some.events), _SHORT)
+                made = list(form.from_json(bytes(writer.lines(some).data)))
+            data, ends = with_left_texts(data, ends, left, made)
+        return Lines(of_rows, in_event, data, ends)
+
+    def _event_indexes(self, of_rows: Any) -> Any:
+        """The index of each row's event in `events`; sets the number of its program."""
+        limits = np.empty(len(of_rows) + 1, dtype=np.int64)
+        limits = limits[: find_runs.run(of_rows, limits) + 1]
+        events = of_rows[limits[:-1]]
+        indexes = np.searchsorted(self._events, events)
+        which = np.empty(len(of_rows), dtype=np.int64)
+        spread.run(indexes, limits, which)
+        programs, program_of = self._page.images.programs()
+        used, own = distinct(program_of[events])
+        numbers = self._plan.numbers_of([programs[program_of[events[one]]] for one in used.tolist()])
+        self._numbers[indexes] = np.array(numbers, dtype=np.int64)[own]
+        return which
+
+
+_SHORT = JsonForm(SHORT_JSON)
+
+
+class _Wanted(NamedTuple):
+    """For each line its first row, its event, and the row number in the log; the program of each event."""
+
+    rows: Any
+    events: Any
+    numbers: Any
+    programs: Any
+
+
+def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[Any, Any]:
+    """The texts of each event, concatenated, and the start of each."""
+    count = form.text_count
+    if not count:
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    rows, block, pool = page.images.rows[events], page.block, page.pool
+    header = block.header_of(rows)
+    gtids = Column(TEXT, page.gtids.first[rows], page.gtids.second[rows])
+    numbers = block.positions[rows], header.numbers("timestamp"), gtids, header.numbers("server_id")
+    found = OfEvents(block.data, block.file, *table.key, *numbers, _origins(page, rows))
+    of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
+    data, ends = write_lines(block.data, pool, form.of_events(found, pool), of_rows, program_of, of_rows)
+    return data, np.concatenate(([0], ends))
+
+
+def _origins(page: RowsPage, rows: Any) -> dict[str, Column]:
+    """The columns of `page.origins` for some events of the block."""
+    return {
+        name: column if column.constant is not None else column.taken(rows)
+        for name, column in page.origins.items()
+    }
+
+
+def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
+    """The values of `page.origins` for one event, as Python values."""
+    return {
+        name: json.loads(column_texts(page.block.data, page.pool, column, 1)[0])
+        for name, column in _origins(page, np.array([row])).items()
+    }
+
+
+def _written(
+    plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
+) -> tuple[Any, Any, Any]:
+    """The lines, their ends, and the values left out: see `put_row_lines`."""
+    count = len(wanted.rows)
+    item, own = found.starts.itemsize, found.starts
+    base = own if own.base is None else own.base
+    if not base.flags.c_contiguous or own.strides[1] != item:
+        base = own = np.ascontiguousarray(own)
+    first = (own.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // item
+    starts = base.reshape(-1), first, own.strides[0] // item
+    limits, pieces, pool, null, words, word_limits = plan.arrays()
+    arrays = limits, pieces, pool, null, texts, text_limits, words, word_limits
+    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
+    out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+    while not put_row_lines.run(
+        found.data, *starts, *wanted, *arrays, plan.dialect.quotes, longest, stack, state, left, out, ends
+    ):
+        offset, line = int(state[OFFSET]), int(state[LINE])
+        more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
+        wider = np.empty(offset + more, dtype=np.uint8)
+        wider[:offset] = out[:offset]
+        out = wider
+        if state[LEFT_COUNT] + len(pieces) > len(left):
+            left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
+    size = int(state[OFFSET])
+    plan.line_size = size // max(count, 1) * 17 // 16 + 16
+    return out[:size], ends, left[: int(state[LEFT_COUNT])]
+
+
+def _some(found: Found, rows: Any) -> Found:
+    """The given rows, with both images of updates."""
+    is_update = found.changes[rows] == BEFORE
+    return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))
+
+
+def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> Lines:
+    """Format rows given as objects, each with its event and its number within the event."""
+    texts = "".join(to_json(one) + "\n" for _, _, one in objects).encode("utf-8", "backslashreplace")
+    made = list(form.from_json(texts))
+    keys = np.array([one[:2] for one in objects], dtype=np.int64).reshape(-1, 2)
+    ends = np.cumsum([len(text) for text in made], dtype=np.int64)
+    return Lines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(made), dtype=np.uint8), ends)

@@ -1,0 +1,390 @@
+"""Leaves out and masks columns with personal data, before any value leaves the reader of the rows.
+
+A rule names columns as ``schema.table.column``, ignoring case. Schema, table and column may be globs, and
+the column may have several names: ``shop.customers.email|mail``. If several rules apply to a column, the
+strictest one does, whatever their order.
+
+A rule must not stop working in silence. So a table that a rule names in full must have a column that the rule
+names, in each of its definitions: a column may have been renamed, or its name misspelt. A table whose columns
+have no names in the log is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.rows.arrow_types import arrow_type, cast
+from binlog_kaitai.values.schema import NameSource, Schema
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_columns
+from binlog_kaitai.views.digests import (
+    digested,
+    fingerprint_of,
+    is_binary,
+    is_text,
+    read_key,
+    truncated,
+    with_key,
+)
+
+_GLOB = re.compile(r"[*?\[]")
+_METHOD = re.compile(r"null|hash|sha256|truncate:([0-9]{1,9})")
+
+
+class Method(IntEnum):
+    """What happens to a column; the greatest number is the strictest."""
+
+    KEPT = 0
+    TRUNCATED = 1
+    SHA256 = 2
+    HASHED = 3
+    NULL = 4
+    LEFT_OUT = 5
+
+
+class Treatment(NamedTuple):
+    """A method, and for `Method.TRUNCATED` the number of characters that remain."""
+
+    method: Method
+    length: int = 0
+
+    def __str__(self) -> str:
+        text = self.method.name.lower().replace("_", " ")
+        return f"{text} to {self.length}" if self.length else text
+
+
+_KEPT = Treatment(Method.KEPT)
+
+#: Methods that keep equal values equal and different ones different, so that a key remains a key.
+KEEPS_KEYS = frozenset((Method.KEPT, Method.SHA256, Method.HASHED))
+
+
+class _Rule(NamedTuple):
+    text: str
+    option: str
+    tables: str
+    columns: tuple[str, ...]
+    treatment: Treatment
+
+    def is_about(self, table: str) -> bool:
+        return _matches(self.tables, table)
+
+    def names(self, column: str) -> bool:
+        return any(_matches(one, column) for one in self.columns)
+
+    def is_covered_by(self, other: _Rule) -> bool:
+        """Whether another rule is the same, possibly for more columns."""
+        same = (self.option, self.tables, self.treatment) == (other.option, other.tables, other.treatment)
+        return same and {*self.columns} <= {*other.columns}
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Rules for columns, created by :meth:`of`. Contains no key, so it can be pickled and shown.
+
+    Attributes
+    ----------
+    include : tuple of str
+        Of a table that one of these rules names, only these columns.
+    exclude : tuple of str
+        Columns to leave out.
+    mask : tuple of str
+        Rules with a method, as ``schema.table.column=METHOD``: ``null``; ``hash``, HMAC-SHA-256 with a key;
+        ``sha256``, without a key; or ``truncate:N``, the first N characters.
+    key_file : str or None
+        The file with the key of ``hash``; None: the environment variable `KEY_VARIABLE`.
+    fingerprint : str
+        Identifies the key, which must be the same in each process.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    mask: tuple[str, ...] = ()
+    key_file: str | None = None
+    fingerprint: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        mask: Iterable[str] = (),
+        key_file: str | None = None,
+    ) -> Masks:
+        """Validate rules, and look up the key if one is needed.
+
+        Raises
+        ------
+        UsageError
+            A rule is invalid, or the key is missing.
+        """
+        found = cls(tuple(include), tuple(exclude), tuple(mask), key_file)
+        if not any(rule.treatment.method is Method.HASHED for rule in _rules(found)):
+            if key_file is not None:
+                raise UsageError("a mask key is given, but no mask uses the method hash")
+            return found
+        mark = fingerprint_of(read_key(key_file))
+        return cls(found.include, found.exclude, found.mask, key_file, mark)
+
+    def __bool__(self) -> bool:
+        return bool(self.include or self.exclude or self.mask)
+
+    def as_dict(self) -> dict[str, Any]:
+        """In a form that JSON can represent."""
+        return asdict(self)
+
+    @classmethod
+    def of_dict(cls, found: Mapping[str, Any]) -> Masks:
+        """Restore from :meth:`as_dict`, without validating again."""
+        include, exclude, mask = (tuple(found[name]) for name in ("include", "exclude", "mask"))
+        return cls(include, exclude, mask, found["key_file"], found["fingerprint"])
+
+    def check_follows(self, before: Masks) -> None:
+        """Refuse to continue what was written with other masks, if values would come out that were hidden.
+
+        Raises
+        ------
+        UsageError
+            A rule is missing, or the key is another one.
+        """
+        own = _rules(self)
+        for rule in _rules(before):
+            if not any(rule.is_covered_by(one) for one in own):
+                raise UsageError(
+                    f"the lake has the {rule.option} {rule.text}, which this run lacks; repeat it"
+                )
+        if before.fingerprint and before.fingerprint != self.fingerprint:
+            raise UsageError("the lake was hashed with another mask key; equal values would no longer match")
+
+    def others(self, table: str) -> list[str]:
+        """The rules that are not about a table."""
+        return [rule.text for rule in _rules(self) if not rule.is_about(table.casefold())]
+
+    def unseen(self, tables: Iterable[str]) -> list[str]:
+        """The rules that are about none of some tables."""
+        folded = [table.casefold() for table in tables]
+        return [rule.text for rule in _rules(self) if not any(map(rule.is_about, folded))]
+
+    def treatment(self, table: str, column: str) -> Treatment:
+        """What happens to one column of a table, ``schema.table``."""
+        return _treatment(_rules_about(self, table.casefold()), column.casefold())
+
+    def treatments(self, schema: Schema) -> dict[str, Treatment]:
+        """What happens to the columns of a definition of a table, by their names on the server.
+
+        Raises
+        ------
+        UsageError
+            The columns have no names, or a rule names none of them.
+        """
+        names = tuple(column.name for column in schema.columns)
+        is_named = schema.names_from is not NameSource.NONE and all(one.is_named for one in schema.columns)
+        return _treatments(self, schema.full_name, names, is_named)
+
+    def schema(self, table: Schema, whole: pa.Schema) -> pa.Schema:
+        """The columns of a view after masking, from those of the table.
+
+        Raises
+        ------
+        UsageError
+            As for :meth:`treatments`; or a column cannot be truncated.
+        """
+        return masked_schema((table,), whole, self)
+
+    def readable(self, table: Schema, target: pa.Schema, zero_dates: str) -> pa.Schema:
+        """The columns to decode for a masked view; values that must not leave the log are not decoded."""
+        treatments = self.treatments(table)
+        own = own_columns(table, target) if treatments else {}
+        fields = []
+        for field in target:
+            if field.name in own:
+                column = own[field.name]
+                method = treatments[column.name].method
+                if method >= Method.NULL:
+                    continue
+                if method is not Method.KEPT:
+                    field = pa.field(field.name, arrow_type(column, zero_dates))
+            fields.append(field)
+        return pa.schema(fields)
+
+    def applied(self, table: Schema, batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
+        """A batch of :meth:`readable` columns, masked, with the target's columns."""
+        treatments = self.treatments(table)
+        if not treatments:
+            return batch
+        own = own_columns(table, target)
+        arrays = []
+        for field in target:
+            treatment = treatments[own[field.name].name] if field.name in own else _KEPT
+            if treatment.method >= Method.NULL:
+                array = pa.nulls(batch.num_rows, field.type)
+            else:
+                array = self._masked(batch.column(field.name), treatment)
+                if field.name == ABSENT_FIELD.name:
+                    array = _only(array, target.names)
+            arrays.append(array if array.type == field.type else cast(array, field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=target)
+
+    def _masked(self, array: Any, treatment: Treatment) -> Any:
+        if treatment.method is Method.TRUNCATED:
+            return truncated(array, treatment.length)
+        if treatment.method is Method.SHA256:
+            return digested(array, lambda value: hashlib.sha256(value).hexdigest())
+        if treatment.method is Method.HASHED:
+            return digested(array, with_key(self.key_file, self.fingerprint))
+        return array
+
+    def why_no_key(self, schema: Schema) -> str | None:
+        """Why the primary key no longer identifies rows once it is masked; None if it still does."""
+        treatments = self.treatments(schema)
+        for column in schema.columns:
+            one = treatments.get(column.name, _KEPT)
+            if column.is_primary_key and one.method not in KEEPS_KEYS:
+                return f"its key column {column.name} is masked or left out; use the mask hash"
+        return None
+
+    def reason_of(self, error: BinlogError) -> str:
+        """Why bytes cannot be read, without what may quote them."""
+        return type(error).__name__ if self else error.reason
+
+    def check_rename(self, old: tuple[str, str], new: tuple[str, str]) -> None:
+        """Refuse a statement that renames a column, given as table and column, and so removes its mask.
+
+        Raises
+        ------
+        UsageError
+            The new name is treated less strictly than the old one.
+        """
+        before, after = self.treatment(*old), self.treatment(*new)
+        if (after.method, -after.length) < (before.method, -before.length):
+            raise UsageError(
+                f"{'.'.join(old)} is masked or left out, and a statement renames it to {'.'.join(new)}, "
+                f"which is not; add a rule for the new name"
+            )
+
+    def check_table_rename(self, old: str, new: str) -> None:
+        """The same for a statement that renames a table, given as ``schema.table``."""
+        kept = {(*rule.columns, rule.treatment) for rule in _rules_about(self, new.casefold())}
+        if any((*rule.columns, rule.treatment) not in kept for rule in _rules_about(self, old.casefold())):
+            raise UsageError(
+                f"columns of {old} are masked or left out, and a statement renames it to {new}; add the same "
+                f"rules for the new name"
+            )
+
+
+#: Without any rule.
+NO_MASKS = Masks()
+
+
+@lru_cache(16)
+def _rules(masks: Masks) -> tuple[_Rule, ...]:
+    left_out = Treatment(Method.LEFT_OUT)
+    return (
+        *(_rule(text, text, "include", _KEPT) for text in masks.include),
+        *(_rule(text, text, "exclude", left_out) for text in masks.exclude),
+        *map(_mask, masks.mask),
+    )
+
+
+def _mask(text: str) -> _Rule:
+    names, _, method = text.rpartition("=")
+    found = _METHOD.fullmatch(method)
+    if found is None or (found[1] is not None and int(found[1]) < 1):
+        reason = "use schema.table.column=METHOD with null, hash, sha256 or truncate:N"
+        raise UsageError(f"mask {text!r} is not valid; {reason}")
+    if found[1] is not None:
+        treatment = Treatment(Method.TRUNCATED, int(found[1]))
+    else:
+        treatment = Treatment({"null": Method.NULL, "hash": Method.HASHED}.get(method, Method.SHA256))
+    return _rule(text, names, "mask", treatment)
+
+
+def _rule(text: str, names: str, option: str, treatment: Treatment) -> _Rule:
+    tables, _, columns = names.strip().casefold().rpartition(".")
+    schema, _, table = tables.partition(".")
+    items = tuple(columns.split("|"))
+    if not (schema and table and all(items)):
+        raise UsageError(f"{option} {text!r} does not name columns; use schema.table.column")
+    return _Rule(text, option, tables, items, treatment)
+
+
+@lru_cache(1 << 12)
+def _rules_about(masks: Masks, table: str) -> tuple[_Rule, ...]:
+    return tuple(rule for rule in _rules(masks) if rule.is_about(table))
+
+
+def _treatment(rules: Sequence[_Rule], column: str) -> Treatment:
+    included = [rule for rule in rules if rule.option == "include"]
+    if included and not any(rule.names(column) for rule in included):
+        return Treatment(Method.LEFT_OUT)
+    found = [rule.treatment for rule in rules if rule.names(column)]
+    return max(found, key=lambda one: (one.method, -one.length), default=_KEPT)
+
+
+@lru_cache(1 << 12)
+def _treatments(masks: Masks, table: str, names: tuple[str, ...], is_named: bool) -> dict[str, Treatment]:
+    rules = _rules_about(masks, table.casefold())
+    if not rules:
+        return {}
+    if not is_named:
+        reason = "neither the log nor a statement names its columns, so those to mask are unknown"
+        raise UsageError(f"{table}: {reason}; give its CREATE TABLE by ddl")
+    folded = [name.casefold() for name in names]
+    for rule in rules:
+        if not _GLOB.search(rule.tables) and not any(map(rule.names, folded)):
+            advice = "if it was renamed, give all its names: schema.table.old|new"
+            missing = " or ".join(rule.columns)
+            raise UsageError(f"{rule.option} {rule.text}: {table} has no column {missing}; {advice}")
+    return {name: _treatment(rules, one) for name, one in zip(names, folded, strict=True)}
+
+
+def _matches(item: str, name: str) -> bool:
+    return item == name or fnmatchcase(name, item)
+
+
+def _masked_field(field: pa.Field, treatment: Treatment, table: str) -> pa.Field | None:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    match treatment.method:
+        case Method.LEFT_OUT:
+            return None
+        case Method.HASHED | Method.SHA256:
+            return pa.field(field.name, pa.string())
+        case Method.TRUNCATED:
+            if not is_text(kind) and not is_binary(kind):
+                reason = f"truncate is for text and binary columns, not {kind}; use hash or null"
+                raise UsageError(f"{table}, column {field.name}: {reason}")
+            return pa.field(field.name, kind)
+    return field
+
+
+def masked_schema(tables: Iterable[Schema], merged: pa.Schema, masks: Masks) -> pa.Schema:
+    """The columns of several definitions of a table, merged by name, after masking.
+
+    Raises
+    ------
+    UsageError
+        As for :meth:`Masks.schema`.
+    """
+    fields: dict[str, pa.Field | None] = {field.name: field for field in merged}
+    for table in tables:
+        treatments = masks.treatments(table)
+        for name, column in own_columns(table, merged).items():
+            if column.name in treatments and name in fields:
+                whole = merged.field(name)
+                fields[name] = _masked_field(whole, treatments[column.name], table.full_name)
+    return pa.schema([field for field in fields.values() if field is not None])
+
+
+def _only(absent: Any, names: Sequence[str]) -> Any:
+    """Lists of absent columns without those that are left out."""
+    kept = {*names}
+    lists = (one and [name for name in one if name in kept] for one in absent.to_pylist())
+    return pa.array([one or None for one in lists], ABSENT_FIELD.type)

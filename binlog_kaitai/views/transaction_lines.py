@@ -1,0 +1,178 @@
+"""Transactions as lines of JSON, in log order or sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.log.line_arrays import json_text
+from binlog_kaitai.log.log_end import End
+from binlog_kaitai.rows.text.text_pieces import joined
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.views.left_out_watcher import Progress
+from binlog_kaitai.views.transaction_batches import transaction_batches
+from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA
+
+_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
+
+#: Sort keys, and the columns whose sum each stands for.
+SORTS = {"size": ("bytes",), "duration": ("duration",), "rows": _ROWS, "events": ("events",)}
+
+_SECOND = 1_000_000
+
+#: Matches strings that need escapes in JSON.
+_SPECIAL = r'[\x00-\x1f"\\]'
+
+_IS_SPECIAL = np.array([byte < 32 or byte in b'"\\' for byte in range(256)])
+
+#: Number of rows kept before the first ones are selected again.
+_ROOM = 1 << 16
+
+
+def write_transactions(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters | None = None,
+    *,
+    ddl: str | None = None,
+    sort: str | None = None,
+    limit: int | None = None,
+    ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+) -> Iterator[bytes]:
+    """Lines of JSON, each an object with the columns of :data:`TRANSACTIONS_SCHEMA`.
+
+    Times are seconds since 1970-01-01 UTC; commit times have six fractional digits.
+
+    Parameters
+    ----------
+    sort
+        One of :data:`SORTS`: descending, with unknown values last.
+    limit
+        Maximum number of transactions; with `sort`, also the approximate number held in memory.
+
+    Raises
+    ------
+    BinlogError
+        After the lines of all transactions before the damage; with `sort`, without any lines.
+    """
+    watcher = Progress(progress, ends)
+    definitions = SeriesDefinitions(ddl)
+    batches = transaction_batches(
+        resolve(source), filters or Filters(), watcher=watcher, definitions=definitions
+    )
+    if sort is None:
+        yield from _first(batches, limit)
+        return
+    for batch in _sorted(batches, sort, limit).to_batches(max_chunksize=_ROOM):
+        yield _lines(batch)
+
+
+def _first(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[bytes]:
+    left = limit
+    while left is None or left > 0:
+        batch = next(batches, None)
+        if batch is None:
+            return
+        if left is not None:
+            batch = batch.slice(0, left)
+            left -= len(batch)
+        if len(batch):
+            yield _lines(batch)
+
+
+def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
+    found = TRANSACTIONS_SCHEMA.empty_table()
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if limit is not None and sum(map(len, waiting)) >= _ROOM:
+            found, waiting = _greatest(found, waiting, sort, limit), []
+    return _greatest(found, waiting, sort, limit)
+
+
+def _greatest(found: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
+    """The first transactions in sort order; equal ones keep their order."""
+    every = pa.concat_tables([found, pa.Table.from_batches(more, TRANSACTIONS_SCHEMA)])
+    key: Any = None
+    for name in SORTS[sort]:
+        values = every.column(name).cast(pa.int64())
+        key = values if key is None else pc.add(key, values)
+    order = pc.sort_indices(pa.table({"key": key}), [("key", "descending")])
+    # Copied, because a slice would keep the whole batch in memory.
+    return every.take(order if limit is None else order[:limit])
+
+
+def _lines(batch: pa.RecordBatch) -> bytes:
+    pieces: list[Any] = []
+    for name, values in zip(batch.schema.names, batch.columns, strict=True):
+        pieces += ["{" if not pieces else ", ", f'"{name}": ', *_pieces(values)]
+    lines = joined(*(one.encode() if isinstance(one, str) else one for one in pieces), b"}\n")
+    data = lines.buffers()[2]
+    offsets = memoryview(lines.buffers()[1]).cast("i")
+    return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[len(lines)]])
+
+
+def _pieces(values: Any) -> list[Any]:
+    """The JSON text of a column, in pieces of which constants can be merged with those around."""
+    if pa.types.is_string(values.type) and not values.null_count and _is_plain(values):
+        return ['"', values, '"']
+    text = _json(values)
+    return [pc.fill_null(text, "null") if text.null_count else text]
+
+
+def _json(values: Any) -> Any:
+    """The JSON text of a column; null for null."""
+    kind = values.type
+    if pa.types.is_list(kind):
+        texts = _json(values.flatten())
+        lists = pa.ListArray.from_arrays(_offsets(values), texts)
+        return _joined("[", pc.binary_join(lists, ", "), "]")
+    if pa.types.is_string(kind):
+        return _quoted(values)
+    if pa.types.is_boolean(kind):
+        return pc.if_else(values, "true", "false")
+    if pa.types.is_timestamp(kind):
+        return _time(values)
+    return values.cast(pa.int64() if pa.types.is_duration(kind) else kind).cast(pa.string())
+
+
+def _quoted(texts: Any) -> Any:
+    """Strings as JSON."""
+    found = _joined('"', texts, '"')
+    if _is_plain(texts):
+        return found
+    is_special = pc.fill_null(pc.match_substring_regex(texts, _SPECIAL), False)
+    escaped = [json_text(one).decode() for one in texts.filter(is_special).to_pylist()]
+    return pc.replace_with_mask(found, is_special, pa.array(escaped, pa.string()))
+
+
+def _is_plain(texts: Any) -> bool:
+    """Whether no string contains a byte that may need an escape."""
+    data = texts.buffers()[2]
+    return data is None or not _IS_SPECIAL[np.frombuffer(data, dtype=np.uint8)].any()
+
+
+def _offsets(values: Any) -> Any:
+    """Start of each list in the flattened values."""
+    lengths = pc.list_value_length(values).to_numpy(zero_copy_only=False)
+    return pa.array([0, *lengths.cumsum().tolist()], pa.int32())
+
+
+def _time(values: Any) -> Any:
+    micros = values.cast(pa.int64())
+    seconds = pc.divide(micros, _SECOND)
+    rest = pc.subtract(micros, pc.multiply(seconds, _SECOND))
+    fraction = pc.utf8_lpad(rest.cast(pa.string()), 6, "0")
+    return pc.if_else(
+        pc.equal(rest, 0), seconds.cast(pa.string()), _joined(seconds.cast(pa.string()), ".", fraction)
+    )
+
+
+def _joined(*pieces: Any) -> Any:
+    """Concatenate texts row by row; null if any of them is null."""
+    return pc.binary_join_element_wise(*pieces, "", null_handling="emit_null")

@@ -1,0 +1,110 @@
+"""Slice: a log of the selected transactions, each unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.check import slice_log
+from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.sources.source import Source, resolve
+from binlog_kaitai.views.transaction_batches import read_transactions
+from tests.check.damage import transactions_of
+from tests.corpus_files import CORPUS, LogFile, logs
+
+_DDL = CORPUS / "mysql-9.7/ddl/binlog.000001"
+_SMALL = [log for log in logs() if log.path.stat().st_size < 20_000]
+
+
+def _slice(path: Path, target: Path, **filters: Any) -> Path:
+    (done,) = slice_log(resolve(str(path)), [str(target)], overwrite=True, **filters)
+    report = scan(Source.of_path(str(target)))
+    assert not report.damages
+    assert (report.events, report.size) == (done.events, done.bytes)
+    return target
+
+
+def _has_gtids(log: LogFile) -> bool:
+    kinds = (EventType.gtid_log_event, EventType.gtid_tagged_log_event, EventType.gtid_event)
+    return any(one.type_code in kinds for one in log.case.oracle(log.path))
+
+
+def _every_other(path: Path) -> str:
+    gtids = read_transactions(str(path)).read_all().column("gtid").to_pylist()
+    return ",".join(gtid for gtid in gtids[::2] if gtid)
+
+
+@pytest.mark.parametrize("log", _SMALL, ids=lambda log: log.id)
+def test_all_transactions_are_the_whole_log(log: LogFile, tmp_path: Path) -> None:
+    sliced = _slice(log.path, tmp_path / "all")
+    whole = {one.content for one in transactions_of(log.path)}
+    assert {one.content for one in transactions_of(sliced)} == whole
+
+
+@pytest.mark.parametrize("log", [log for log in _SMALL if _has_gtids(log)], ids=lambda log: log.id)
+def test_by_gtid(log: LogFile, tmp_path: Path) -> None:
+    wanted = _every_other(log.path)
+    assert wanted
+    sliced = _slice(log.path, tmp_path / "half", include_gtids=wanted)
+    found = read_transactions(str(sliced)).read_all()
+    ended = read_transactions(str(log.path), include_gtids=wanted).read_all()
+    pairs = zip(ended["gtid"].to_pylist(), ended["kind"].to_pylist(), strict=True)
+    kept = [gtid for gtid, kind in pairs if kind != "open"]
+    assert found["gtid"].to_pylist() == kept
+
+
+def test_by_table(tmp_path: Path) -> None:
+    table = read_transactions(str(_DDL)).read_all()
+    name = next(name for names in table["tables"].to_pylist() for name in names)
+    sliced = read_transactions(str(_slice(_DDL, tmp_path / "table", table=name))).read_all()
+    wanted = read_transactions(str(_DDL), table=name).read_all()
+    assert sliced["gtid"].to_pylist() == wanted["gtid"].to_pylist()
+    assert 0 < len(sliced) < len(table)
+    assert all(name in names for names in sliced["tables"].to_pylist() if names)
+
+
+def test_by_position(tmp_path: Path) -> None:
+    all_of_it = transactions_of(_DDL)
+    sliced = _slice(
+        _DDL, tmp_path / "part", start_position=all_of_it[3].start, stop_position=all_of_it[6].start
+    )
+    assert [one.content for one in transactions_of(sliced)] == [one.content for one in all_of_it[3:6]]
+
+
+def test_what_belongs_to_the_log_stays(tmp_path: Path) -> None:
+    path = CORPUS / "mysql-9.7/rotate/binlog.000002"
+    sliced = _slice(path, tmp_path / "none", include_gtids="00000000-0000-0000-0000-000000000000:1")
+    assert [event.type for event in bk.open(sliced)] == [
+        "FORMAT_DESCRIPTION_EVENT", "PREVIOUS_GTIDS_LOG_EVENT", "ROTATE_EVENT",
+    ]  # fmt: skip
+
+
+def test_several_logs_keep_their_names(tmp_path: Path) -> None:
+    folder = CORPUS / "mysql-9.7/rotate"
+    sources = resolve(str(folder / "binlog.0*"))
+    targets = [str(tmp_path / Path(source.name).name) for source in sources]
+    done = list(slice_log(sources, targets))
+    assert sum(one.transactions for one in done) == len(
+        read_transactions([str(s.path) for s in sources]).read_all()
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == [Path(target).name for target in targets]
+
+
+def test_a_damaged_log_is_an_error(tmp_path: Path) -> None:
+    path = CORPUS / "damaged/mysql-9.7-flipped_bit/binlog.000001"
+    with pytest.raises(BinlogError, match="checksum"):
+        list(slice_log(resolve(str(path)), [str(tmp_path / "new")]))
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+    target = tmp_path / "there"
+    target.write_bytes(b"mine")
+    with pytest.raises(UsageError, match=r"there: already exists.*--overwrite"):
+        list(slice_log(resolve(str(_DDL)), [str(target)]))
+    assert target.read_bytes() == b"mine"
