@@ -6,16 +6,14 @@ import os
 import re
 import signal
 from collections.abc import Sequence
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import say
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import FORMATS, VIEWS
 
 if TYPE_CHECKING:
@@ -23,16 +21,14 @@ if TYPE_CHECKING:
 
 _NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
 
-#: An object store renames by copying, so a batch could not be committed at once.
-_NO_STORE = "write the lake to a local disk and copy it between runs, or use Delta or Iceberg through Spark"
-
-#: This package's message within Spark's error from a worker.
-_OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
+#: A time as Spark writes it, and the seconds of its units.
+_INTERVAL = re.compile(r"(\d+(?:\.\d+)?) *(ms|milliseconds?|s|seconds?|minutes?|hours?)")
+_SECONDS = {"mil": 0.001, "ms": 0.001, "mi": 60.0, "s": 1.0, "h": 3600.0}
 
 
 @click.command()
 @options.source_paths
-@options.target("Directory of the lake.", instead=_NO_STORE)
+@click.option("--to", "target", required=True, metavar="LAKE", help="Directory or URL of the lake.")
 @click.option("--continuous", is_flag=True, help="Keep running until interrupted.")
 @click.option(
     "--interval",
@@ -47,12 +43,10 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     "--format",
     "table_format",
     type=click.Choice(FORMATS),
-    default="parquet",
+    default="delta",
     show_default=True,
-    help="Table format; Delta needs its jars, Iceberg PyIceberg.",
+    help="Table format.",
 )
-@click.option("--state", is_flag=True, help="Also write the current contents of each table.")
-@click.option("--as-of", metavar="MOMENT", help="With --state: contents as of a time or a GTID.")
 @click.option(
     "--start",
     default="earliest",
@@ -145,14 +139,12 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
 def command(
     sources: tuple[str, ...],
-    target: Path,
+    target: str,
     continuous: bool,
     interval: str,
     tables: tuple[str, ...],
     views: tuple[str, ...],
     table_format: str,
-    state: bool,
-    as_of: str | None,
     start: str,
     batch_size: str,
     split_size: str,
@@ -176,27 +168,28 @@ def command(
     master: str | None,
     settings: tuple[str, ...],
 ) -> None:
-    """Load logs into a Parquet lake with Spark, incrementally.
+    """Load logs into a lake of Delta or Iceberg tables with Spark, incrementally.
 
-    Writes the same tables as export, partitioned by date. Each run loads what is new since the last one. If a
-    run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running server,
-    mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a glob.
+    LAKE may be in an object store, such as s3://bucket/folder. Its tables are events, transactions,
+    statements, and the changes of each table, partitioned by date. Each run loads what is new since the last
+    one. If a run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running
+    server, mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a glob.
 
     Options marked * may be repeated.
 
     \b
     Examples:
       binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
-      binlog-kaitai pipeline --to lake --continuous --state /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to s3://bucket/lake --continuous /var/lib/mysql/binlog.index
       binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
-      binlog-kaitai pipeline --to lake --snapshot --continuous --state mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --snapshot --continuous mysql://repl@db1/
       binlog-kaitai pipeline --to lake --snapshot-from dump.sql.gz mysql://repl@db1/
     """
     try:
         import pyspark  # noqa: F401
     except ImportError as error:
         raise UsageError(_NEEDED) from error
-    from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of
+    from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of, work_of
     from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import Rules
     from binlog_kaitai.sources.remote import is_url
@@ -211,16 +204,10 @@ def command(
         raise UsageError("--tables filters the changes view; add --view changes")
     if "-" in sources:
         raise UsageError("stdin cannot be followed")
-    if as_of is not None and (not state or continuous):
-        raise UsageError("--as-of requires --state, and cannot be used with --continuous")
     for path in (progress_file, metrics_file):
         options.refuse_inputs(path, [*sources, dump, mask_key_file])
     Filters.of(table=tables)
     wanted = views or VIEWS
-    if state and ("changes" not in wanted or table_format != "parquet"):
-        raise UsageError(
-            "--state requires the changes view and --format parquet; with other formats, use MERGE"
-        )
     if snapshot and dump is not None:
         raise UsageError("--snapshot and --snapshot-from cannot be used together")
     if snapshot or dump is not None:
@@ -242,7 +229,7 @@ def command(
     )
     readers = snapshot_readers if snapshot else 0
     job = Job(
-        following, str(target.absolute()), wanted, tables, zero_dates, table_format, readers, rules, dump
+        following, target, work_of(target), wanted, tables, zero_dates, table_format, readers, rules, dump
     )
     if dry_run:
         if dump is not None:
@@ -252,7 +239,7 @@ def command(
     reports = Reports(job, progress_file, metrics_file)
     pipeline = Pipeline(job, on_progress=reports.take, on_snapshot=lambda line: say(line, err=True))
     try:
-        _run(pipeline, interval if continuous else None, state, _moment(as_of), master, settings, ui)
+        _run(pipeline, parse_interval(interval) if continuous else None, master, settings, ui)
     finally:
         reports.end()
 
@@ -267,63 +254,38 @@ def _check_snapshot(option: str, views: Sequence[str], start: str, ddl: str | No
 
 
 def _run(
-    pipeline: Pipeline,
-    interval: str | None,
-    state: bool,
-    as_of: datetime | str | None,
-    master: str | None,
-    settings: tuple[str, ...],
-    shows_ui: bool,
+    pipeline: Pipeline, interval: float | None, master: str | None, settings: tuple[str, ...], shows_ui: bool
 ) -> None:
-    from pyspark.errors import PySparkException
-
-    from binlog_kaitai.spark.formats import settings_of
+    from binlog_kaitai.spark.pipeline import SparkTasks
     from binlog_kaitai.spark.session import session, stop
 
     pipeline.lake.check()
-    has_rows = state or pipeline.job.format == "delta"
-    given = (*settings_of(pipeline.job.format), *settings)
-    spark = session(master, given, has_rows=has_rows, shows_ui=shows_ui)
+    spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
     if shows_ui:
         say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
-    if interval is not None and state:
-        pipeline.on_batch = lambda record: _refresh(pipeline, spark, None)
-    query = pipeline.start(spark, interval=interval)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: query.stop())
+        signal.signal(number, _interrupt)
     try:
-        query.awaitTermination()
-        if state and interval is None:
-            _refresh(pipeline, spark, as_of)
-    except PySparkException as error:
-        raise _plain(error) from error
+        pipeline.run(SparkTasks(spark), interval=interval)
+    except KeyboardInterrupt:
+        spark.sparkContext.cancelAllJobs()
     finally:
-        pipeline.close()
         stop(spark)
 
 
-def _refresh(pipeline: Pipeline, spark: Any, as_of: datetime | str | None) -> None:
-    from binlog_kaitai.spark.tables import LakeTables, State
-
-    for name, rows in State(pipeline.lake).refresh(LakeTables(spark, pipeline.lake, as_of)):
-        if isinstance(rows, UsageError):
-            say(f"state: {rows}", err=True)
-        else:
-            say(f"state/{name}: {rows} rows")
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
-def _plain(error: Exception) -> BinlogError:
-    """This package's own message in an error from Spark, if there is one."""
-    found = _OWN_WORDS.search(str(error))
+def parse_interval(text: str) -> float:
+    """A time such as ``10 seconds``, in seconds.
+
+    Raises
+    ------
+    UsageError
+        It is none.
+    """
+    found = _INTERVAL.fullmatch(text.strip().lower())
     if found is None:
-        return SourceError(f"Spark: {str(error).splitlines()[0]}")
-    return (UsageError if found[1] == "UsageError" else SourceError)(found[2])
-
-
-def _moment(text: str | None) -> datetime | str | None:
-    from binlog_kaitai.core.filters import moment_of
-
-    try:
-        return None if text is None else moment_of(text)
-    except UsageError:
-        return text
+        raise UsageError(f"--interval: {text!r} is not a time such as '10 seconds'")
+    return float(found[1]) * _SECONDS[next(unit for unit in _SECONDS if found[2].startswith(unit))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,19 +12,30 @@ from typing import TYPE_CHECKING
 from binlog_kaitai.cli.messages import say, warn
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower
-from binlog_kaitai.lake.commits import PRIVATE, Lake
+from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.place import WORK
 from binlog_kaitai.lake.preview import PlannedTable, Preview, preview
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.lake.types import DIALECTS
+from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.sources.servers import is_server
-from binlog_kaitai.spark.progress import Progress, ProgressFiles, offset_of, size_text
+from binlog_kaitai.spark.followed_logs import checkpoint_of
+from binlog_kaitai.spark.progress import Progress, ProgressFiles, size_text
 from binlog_kaitai.views.change_schemas import META_FIELDS
 
 if TYPE_CHECKING:
     from binlog_kaitai.spark.pipeline import Job
 
 
-def spool_of(paths: Sequence[str], spool: str | None, target: Path, rules: Rules) -> str | None:
+def work_of(lake: str) -> str:
+    """The directory for what only the driver needs: in a lake on this machine, or else the user's."""
+    storage = Storage(lake)
+    if storage.is_local:
+        return os.path.join(storage.url, WORK)
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(base, "binlog-kaitai", "lakes", re.sub(r"[^A-Za-z0-9.-]+", "_", storage.name))
+
+
+def spool_of(paths: Sequence[str], spool: str | None, lake: str, rules: Rules) -> str | None:
     """Where to keep the logs of a server; None for the default outside the lake.
 
     Raises
@@ -32,9 +45,10 @@ def spool_of(paths: Sequence[str], spool: str | None, target: Path, rules: Rules
     """
     if not any(map(is_server, paths)):
         return spool
-    if not rules.masks:
-        return str(target / PRIVATE / "spool") if spool is None else spool
-    if spool is not None and Path(spool).resolve().is_relative_to(target.resolve()):
+    storage = Storage(lake)
+    if not rules.masks or not storage.is_local:
+        return os.path.join(work_of(lake), "spool") if spool is None else spool
+    if spool is not None and Path(spool).resolve().is_relative_to(Path(storage.url).resolve()):
         raise UsageError("--spool: a lake with masks cannot contain the logs; use a directory outside it")
     return spool
 
@@ -91,7 +105,7 @@ def show_preview(job: Job) -> None:
         follower,
         _start_of(job, follower),
         max_bytes=following.max_bytes,
-        dialect=DIALECTS[job.format],
+        kind=job.format,
         rules=job.rules,
         tables=job.tables,
         ddl=following.ddl,
@@ -102,12 +116,12 @@ def show_preview(job: Job) -> None:
 
 def _start_of(job: Job, follower: Follower) -> Checkpoint:
     """Where a run would begin: after the last batch of the lake."""
-    lake = Lake(Path(job.folder), job.format)
+    lake = Lake(job.lake, job.format)
     lake.check()
-    commits = lake.checkpoint / "commits"
-    done = [int(path.name) for path in commits.glob("[0-9]*")] if commits.is_dir() else []
-    if done:
-        return offset_of(lake.checkpoint / "offsets" / str(max(done)))
+    if lake.plan is not None and lake.plan.end is not None:
+        offset = lake.plan.end if lake.is_complete else lake.plan.start
+        assert offset is not None
+        return checkpoint_of(offset)
     starting = job.following.starting
     if not isinstance(starting, str):
         return follower.place(starting)

@@ -1,37 +1,60 @@
-"""A data lake of Parquet files to which batches are appended exactly once.
+"""A lake: the logs as Delta or Iceberg tables, to which each batch is added exactly once.
 
-==========  ==================================================================
-write       part of a log as Parquet files, in a staging folder
-commits     atomic, exactly-once commits of batches
-compaction  joins small files
-origins     which batch and piece the rows of a file come from
-iceberg     Iceberg tables over the files of a lake
-lineage     which changes make up a table, across TRUNCATE, DROP and RENAME
-rules       what is left out, masked and renamed
-preview     what a pipeline would load
-types       column types and names that the readers of a lake support
-==========  ==================================================================
+=========  ==================================================================
+storage    the folder of a lake: a path or a URL
+types      column types and names that the readers of a lake support
+files      tasks write Parquet files straight into the folders of tables
+write      the files of part of a log
+tables     the interface of a table format
+delta      Delta tables, by deltalake
+iceberg    Iceberg tables, by PyIceberg
+place      the plan of the current batch: where the pipeline continues
+batches    commits batches, table by table
+changes    the changes that make up a table, as Arrow
+lineage    which changes make up a table, across TRUNCATE, DROP and RENAME
+rules      what is left out, masked and renamed
+preview    what a pipeline would load
+=========  ==================================================================
 
 ::
 
-    events/log_date=2026-11-20/part-00000000-00000-0001.parquet
+    events/log_date=2026-11-20/part-....parquet     and _delta_log, like each folder below
     transactions/log_date=.../...
     changes/SCHEMA.TABLE/log_date=.../...
-    _pipeline/checkpoint    Spark's progress in the logs
-    _pipeline/batches       one file for each batch, listing its content
-    _pipeline/staging       files being written
-    _pipeline/compaction    files being joined
+    damage/log_date=.../...
+    statements/log_date=.../...     the view `ddl`; a batch is complete when this table has it
+    _lineage/...                    keys, and statements that emptied or renamed tables
+    _pipeline/...                   one row: the plan of the last batch
 
-The layout is that of `binlog-kaitai export`, partitioned by date.
+A batch
+-------
+1. The driver commits its plan to `_pipeline`: its number, and its start and end in the logs.
+2. Tasks write files into the folders of tables. Nobody sees these files yet.
+3. The driver commits each table once, its files together with the number of the batch. It skips tables that
+   have this number, and commits `statements` last.
+
+A process killed before step 3 ends leaves a plan whose batch `statements` lacks. The next process repeats the
+batch from the plan; the tables that have it already are skipped. No lock is needed: of two processes that
+write to a lake, the second one to commit a plan fails. Files that no commit names are invisible, and `lake
+vacuum` removes them.
 """
 
 VIEWS = ("events", "transactions", "changes")
 
-#: The tables of a lake.
-FORMATS = ("parquet", "delta", "iceberg")
+#: The formats of a lake's tables.
+FORMATS = ("delta", "iceberg")
 
 #: The partition column of each table.
 DATE = "log_date"
 
 #: The column of each view that the partition date is computed from.
-TIMES = {"events": "timestamp", "transactions": "start", "changes": "_commit_timestamp", "damage": "begun"}
+TIMES = {
+    "events": "timestamp",
+    "transactions": "start",
+    "changes": "_commit_timestamp",
+    "statements": "_commit_timestamp",
+    "damage": "begun",
+}
+
+#: The table of statements, and those that only the pipeline reads.
+STATEMENTS, LINEAGE, PLACE = "statements", "_lineage", "_pipeline"

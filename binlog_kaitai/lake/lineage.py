@@ -2,28 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from typing import NamedTuple
 
-from binlog_kaitai.following.effects import Kind
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.following.effects import Effect, Kind
 from binlog_kaitai.lake.types import name_in_lake
-from binlog_kaitai.views.parquet_folder import folder_name
+
+#: The kind of an entry with the primary key of a table.
+KEYED = "keyed"
+
+_PAIRS = pa.list_(pa.struct([pa.field("old", pa.string()), pa.field("new", pa.string())]))
+
+#: A table by its schema and name on the server.
+Key = tuple[str, str]
 
 
 class Place(NamedTuple):
-    """The position of a statement in the lake: its batch, the piece of the batch, and the log position."""
+    """A position in the order of all changes: its era, the number of its log, and its offset there."""
 
-    batch: int
-    piece: int
+    era: int
+    log: int
     position: int
+
+    def as_sequence(self) -> str:
+        """The text that `_sequence` of all changes at this place begins with, see `rows.sequences`."""
+        return "".join(map(_counted, self))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What happened to a whole table, or to an XA transaction; the same as `Effect`, at a place.
+
+    Attributes
+    ----------
+    key : tuple of str
+        Of kind `KEYED`: the columns of the primary key.
+    """
+
+    era: int
+    log: int
+    position: int
+    kind: str
+    schema_name: str
+    table_name: str
+    new_schema_name: str = ""
+    new_table_name: str = ""
+    start: int = 0
+    reason: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    key: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, effect: Effect, era: int, log: int) -> Entry:
+        """The entry for the effect of a statement in a log."""
+        return cls(era, log, **asdict(effect))
+
+
+#: The columns of the table `_lineage`.
+LINEAGE_SCHEMA = pa.schema(
+    [
+        pa.field(
+            one.name,
+            {"int": pa.int64(), "str": pa.string(), "tuple[str, ...]": pa.list_(pa.string())}.get(
+                str(one.type), _PAIRS
+            ),
+        )
+        for one in fields(Entry)
+    ]
+)
+
+
+def entries_as_batch(entries: Iterable[Entry]) -> pa.RecordBatch:
+    """Entries as rows of the table `_lineage`."""
+    rows = [
+        asdict(one) | {"columns": [{"old": old, "new": new} for old, new in one.columns]} for one in entries
+    ]
+    return pa.RecordBatch.from_pylist(rows, LINEAGE_SCHEMA)
+
+
+def entries_of(batches: Iterable[pa.RecordBatch]) -> list[Entry]:
+    """The entries in the table `_lineage`, in the order of the logs."""
+    return sorted((entry for batch in batches for entry in _entries(batch)), key=_order)
+
+
+def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
+    for row in batch.to_pylist():
+        pairs = tuple((pair["old"], pair["new"]) for pair in row["columns"])
+        yield Entry(**row | {"columns": pairs, "key": tuple(row["key"])})
+
+
+def _order(entry: Entry) -> tuple[int, int, int, bool]:
+    return entry.era, entry.log, entry.position, entry.kind != KEYED
 
 
 @dataclass(frozen=True)
 class Segment:
     """The changes under one name between two statements; None for an open end."""
 
-    table: str
+    table: Key
     after: Place | None = None
     before: Place | None = None
 
@@ -36,127 +114,113 @@ class Rename(NamedTuple):
 
 
 class Lineage:
-    """The segments of each table, computed from the records of all batches.
+    """The segments of each table.
+
+    Parameters
+    ----------
+    kind
+        The format of the tables, see `lake.types.name_in_lake`.
 
     Attributes
     ----------
-    keys : dict of str to list of str
+    keys : dict of (str, str) to list of str
         The primary key of each table; [] if it has none or it is unknown.
-    unclear : dict of str to str
+    unclear : dict of (str, str) to str
         Tables whose content cannot be derived from their changes, with reasons.
-    newest : dict of str to int
-        The last batch that affected a table.
+    undone : list of (Place, Place)
+        XA transactions that were prepared but not committed: from one place to another.
     """
 
-    def __init__(self) -> None:
-        self.keys: dict[str, list[str]] = {}
-        self.unclear: dict[str, str] = {}
-        self.newest: dict[str, int] = {}
-        #: XA transactions that were prepared but not committed: from one position to another.
+    def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
+        self.keys: dict[Key, list[str]] = {}
+        self.unclear: dict[Key, str] = {}
         self.undone: list[tuple[Place, Place]] = []
-        #: XA transactions that were committed: where they were prepared, and where they were committed.
-        self.committed: list[tuple[Place, Place]] = []
+        self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
-        self._segments: dict[str, list[Segment]] = {}
-        self._renames: dict[str, list[Rename]] = {}
-        self._with_rows: set[str] = set()
+        self._segments: dict[Key, list[Segment]] = {}
+        self._renames: dict[Key, list[Rename]] = {}
+        self._with_rows: set[Key] = set()
+        for entry in entries:
+            self._take(entry)
+        self.undone += self._prepared.values()
 
-    @classmethod
-    def of(cls, records: Iterable[dict[str, Any]], until: Place | None = None) -> Lineage:
-        """Build the lineage from the records, or from their statements up to a position."""
-        found = cls()
-        for record in records:
-            for number, piece in enumerate(record["pieces"]):
-                found._take(record["batch"], number, piece, until, record.get("format", "parquet"))
-        found.undone += found._prepared.values()
-        return found
-
-    def tables(self) -> list[str]:
+    def tables(self) -> list[Key]:
         """All tables that had changes, as they are named now, and all unclear ones."""
         known = {*self._with_rows, *self._segments}
         return sorted({*self.unclear, *(name for name in known if self._has_rows(name))})
 
-    def segments(self, table: str) -> list[Segment]:
+    def segments(self, table: Key) -> list[Segment]:
         """The changes that make up the content of a table, oldest first."""
         return self._segments.get(table, [Segment(table)])
 
-    def renames(self, table: str) -> list[Rename]:
+    def renames(self, table: Key) -> list[Rename]:
         """The statements that renamed columns of a table, oldest first, under whichever name it had."""
         return self._renames.get(table, [])
 
-    def is_continued(self, table: str, batch: int) -> bool:
-        """Whether the contents of a table are those after a batch, changed by the changes of later batches.
-
-        They are not if a later statement emptied or renamed the table, or committed earlier changes.
-        """
-        segments = self.segments(table)
-        statements = [place for one in segments for place in (one.after, one.before) if place is not None]
-        is_late = any(prepared.batch <= batch < done.batch for prepared, done in self.committed)
-        return not is_late and all(place.batch <= batch for place in statements)
-
-    def _has_rows(self, table: str) -> bool:
+    def _has_rows(self, table: Key) -> bool:
         return any(one.table in self._with_rows for one in self.segments(table))
 
-    def _take(self, batch: int, number: int, piece: dict[str, Any], until: Place | None, kind: str) -> None:
-        self.keys.update(piece["keys"])
-        self._with_rows.update(piece["keys"])
-        self.newest.update(dict.fromkeys(piece["keys"], batch))
-        for table, reason in piece["incomplete"].items():
-            self.unclear.setdefault(table, reason)
-        for one in piece["table_effects"]:
-            place = Place(batch, number, one["position"])
-            if until is None or place <= until:
-                self._apply(place, one, kind)
+    def _take(self, one: Entry) -> None:
+        place, table = Place(one.era, one.log, one.position), (one.schema_name, one.table_name)
+        match one.kind:
+            case "keyed":
+                self.keys[table] = list(one.key)
+                self._with_rows.add(table)
+            case Kind.PREPARED:
+                self._prepared[one.table_name] = place._replace(position=one.start), place
+            case Kind.COMMITTED:
+                self._prepared.pop(one.table_name, None)
+            case Kind.ROLLED_BACK:
+                if (prepared := self._prepared.pop(one.table_name, None)) is not None:
+                    self.undone.append(prepared)
+            case Kind.EMPTIED:
+                emptied = [table] if one.table_name else [key for key in self.tables() if key[0] == table[0]]
+                for key in emptied:
+                    self._begin(key, place)
+            case Kind.COLUMNS_RENAMED:
+                self._rename_columns(place, table, one.columns)
+            case Kind.RENAMED:
+                self._rename(place, table, (one.new_schema_name, one.new_table_name))
+            case _:
+                self.unclear[table] = one.reason
 
-    def _apply(self, place: Place, one: dict[str, Any], kind: str) -> None:
-        schema, table = one["schema_name"], one["table_name"]
-        if one["kind"] in (Kind.PREPARED, Kind.COMMITTED, Kind.ROLLED_BACK):
-            self._take_prepared(place, one)
-            return
-        name = folder_name((schema, table))
-        if one["kind"] == Kind.EMPTIED:
-            prefix = folder_name((schema, ""))
-            names = [name] if table else [one for one in self.tables() if one.startswith(prefix)]
-            for emptied in names:
-                self._begin(emptied, place)
-        elif one["kind"] == Kind.COLUMNS_RENAMED:
-            pairs = ((name_in_lake(old, kind), name_in_lake(new, kind)) for old, new in one["columns"])
-            self._rename_columns(place, name, {old.lower(): new for old, new in pairs})
-        elif one["kind"] == Kind.RENAMED:
-            new = folder_name((one["new_schema_name"], one["new_table_name"]))
-            moved = self.segments(name)
-            self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
-            renames = self.renames(name)
-            self._begin(name, place)
-            self._renames[new] = renames
-            if name in self.unclear:
-                self.unclear[new] = self.unclear.pop(name)
-            self.keys.setdefault(new, self.keys.get(name, []))
-            self.newest[new] = place.batch
-        else:
-            self.newest[name] = place.batch
-            self.unclear[name] = one["reason"]
+    def _rename(self, place: Place, table: Key, new: Key) -> None:
+        moved, renames = self.segments(table), self.renames(table)
+        self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
+        reason, key = self.unclear.get(table), self.keys.get(table, [])
+        self._begin(table, place)
+        self._renames[new] = renames
+        if reason is not None:
+            self.unclear[new] = reason
+        self.keys.setdefault(new, key)
 
-    def _rename_columns(self, place: Place, table: str, names: dict[str, str]) -> None:
+    def _rename_columns(self, place: Place, table: Key, columns: Iterable[tuple[str, str]]) -> None:
+        pairs = (tuple(name_in_lake(name, self._kind) for name in pair) for pair in columns)
+        names = {old.lower(): new for old, new in pairs}
         self._renames.setdefault(table, []).append(Rename(place, names))
         if table in self.keys:
             self.keys[table] = [names.get(key.lower(), key) for key in self.keys[table]]
-        self.newest[table] = place.batch
 
-    def _take_prepared(self, place: Place, one: dict[str, Any]) -> None:
-        xid = one["table_name"]
-        if one["kind"] == Kind.PREPARED:
-            self._prepared[xid] = place._replace(position=one["start"]), place
-        elif (found := self._prepared.pop(xid, None)) is not None:
-            # The affected tables are unknown.
-            self.newest.update(dict.fromkeys(self._with_rows, place.batch))
-            if one["kind"] == Kind.ROLLED_BACK:
-                self.undone.append(found)
-            else:
-                self.committed.append((found[1], place))
-
-    def _begin(self, table: str, place: Place) -> None:
+    def _begin(self, table: Key, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]
         self._renames.pop(table, None)
-        self.newest[table] = place.batch
         self.unclear.pop(table, None)
+
+
+def naming(own: Iterable[str], renames: Iterable[Rename]) -> dict[str, str]:
+    """The names of columns after renames. One that was dropped before another got its name ends with `_`."""
+    names = {name: name for name in own}
+    for rename in renames:
+        found = {name: rename.names.get(now.lower(), now) for name, now in names.items()}
+        given = {new.lower() for name, new in found.items() if new != names[name]}
+        for name, now in names.items():
+            if found[name] == now:  # this statement renames another column to this name
+                while found[name].lower() in given:
+                    found[name] += "_"
+        names = found
+    return names
+
+
+def _counted(number: int) -> str:
+    digits = str(max(number, 0))
+    return f"{'0123456789ABCDEFGHIJ'[len(digits)]}{digits}."

@@ -13,12 +13,12 @@ from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.lake.types import Dialect
+from binlog_kaitai.lake.storage import table_name
+from binlog_kaitai.lake.types import TAKEN, merge_columns, type_in_lake
 from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.views.change_schemas import common_type, table_schema, untaken_name
-from binlog_kaitai.views.parquet_folder import folder_name
+from binlog_kaitai.views.change_schemas import table_schema, untaken_name
 from binlog_kaitai.views.row_masks import Method
 
 
@@ -73,7 +73,7 @@ def preview(
     start: Checkpoint,
     *,
     max_bytes: int,
-    dialect: Dialect,
+    kind: str,
     rules: Rules,
     tables: Sequence[str] = (),
     ddl: str | None = None,
@@ -97,7 +97,7 @@ def preview(
             found.bytes += span.end - span.start
             rules.check_effects(span.effects)
             for page in _pages(span, tables, ddl):
-                _take(found, page, dialect, rules, zero_dates)
+                _take(found, page, kind, rules, zero_dates)
     found.logs = len(paths)
     found.tables = dict(sorted(found.tables.items()))
     return found
@@ -110,7 +110,7 @@ def _pages(span: Span, tables: Iterable[str], ddl: str | None) -> Iterator[RowsP
     return iter(RowsPages(source_of(span), chosen, definitions=restore(span.definitions, ddl), era=span.era))
 
 
-def _take(found: Preview, page: RowsPage, dialect: Dialect, rules: Rules, zero_dates: str) -> None:
+def _take(found: Preview, page: RowsPage, kind: str, rules: Rules, zero_dates: str) -> None:
     counts = np.maximum(row_counts(page.images), 0)
     sizes = page.block.sizes[page.images.rows]
     numbers = page.images.table_of[page.chosen]
@@ -119,19 +119,17 @@ def _take(found: Preview, page: RowsPage, dialect: Dialect, rules: Rules, zero_d
         table = page.images.table(int(events[0]))
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        name = folder_name(rules.name_of(table.key))
+        name = table_name(rules.name_of(table.key))
         one = found.tables.setdefault(name, PlannedTable(table.schema.full_name))
         one.rows += int(counts[events].sum())
         one.bytes += int(sizes[events].sum())
-        _take_columns(one, table, dialect, rules, zero_dates)
+        _take_columns(one, table, kind, rules, zero_dates)
 
 
-def _take_columns(one: PlannedTable, table: Table, dialect: Dialect, rules: Rules, zero_dates: str) -> None:
+def _take_columns(one: PlannedTable, table: Table, kind: str, rules: Rules, zero_dates: str) -> None:
     for column in rules.masks.schema(table.schema, table_schema(table, zero_dates)):
-        name, kind = untaken_name(column.name, dialect.taken), dialect.type_of(column.type)
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        known = one.columns.get(name, kind)
-        one.columns[name] = kind if known == kind else common_type(known, kind)
+        name = untaken_name(column.name, TAKEN[kind])
+        merge_columns(one.columns, pa.schema([(name, type_in_lake(column.type))]))
     for name, treatment in rules.masks.treatments(table.schema).items():
         if treatment.method is not Method.KEPT:
             one.masked[name] = str(treatment)

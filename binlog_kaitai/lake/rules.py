@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.arrow import pa, pc
@@ -13,8 +11,6 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, Kind
-from binlog_kaitai.sources.disk import replace_file
-from binlog_kaitai.views.parquet_folder import folder_name
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 #: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
@@ -110,15 +106,6 @@ class Rules:
             raise UsageError(f"in the lake, {'.'.join(new)} is {owner}; rename {name}, too")
         return new
 
-    def names_after(self, effects: Iterable[Effect]) -> dict[str, str]:
-        """The folders in the lake of tables that statements gave new names, where they differ from these."""
-        found = {}
-        for one in effects if self.renames else ():
-            if one.kind == Kind.RENAMED:
-                new = one.new_schema_name, one.new_table_name
-                found[folder_name(new)] = folder_name(self.name_of(new))
-        return {name: in_lake for name, in_lake in found.items() if name != in_lake}
-
     def without_texts(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch of events or transactions; with masks, without the text that may have values of rows."""
         if not self.masks:
@@ -164,32 +151,18 @@ class Rules:
 NO_RULES = Rules()
 
 
-def keep_rules(path: Path, rules: Rules, *, is_new: bool) -> None:
-    """Store the rules of a lake, which later runs must follow.
-
-    Parameters
-    ----------
-    path
-        The file that stores them.
-    is_new
-        The lake has no batch yet.
+def check_rules(stored: Rules, rules: Rules) -> None:
+    """Refuse rules that a lake cannot continue with.
 
     Raises
     ------
     UsageError
         The lake has other renames, or masks that these rules lack.
     """
-    stored = NO_RULES
-    if path.exists():
-        stored = Rules.of_dict(json.loads(path.read_text()))
-    elif not rules.masks and not rules.renames:
-        return
-    if not is_new:
-        if stored.renames != rules.renames:
-            pairs = ", ".join(map("=".join, stored.renames)) or "none"
-            raise UsageError(f"the lake was begun with other renames, which cannot change: {pairs}")
-        rules.masks.check_follows(stored.masks)
-    replace_file(path, json.dumps(rules.as_dict(), indent=1))
+    if stored.renames != rules.renames:
+        pairs = ", ".join(map("=".join, stored.renames)) or "none"
+        raise UsageError(f"the lake was begun with other renames, which cannot change: {pairs}")
+    rules.masks.check_follows(stored.masks)
 
 
 def _harmless() -> pa.Array:

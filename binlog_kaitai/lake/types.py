@@ -1,80 +1,130 @@
-"""Column types and names supported by the readers of a lake."""
+"""Column types and names supported by the readers of a lake.
+
+A table keeps the type of a column forever, so types are wide enough for the common ALTERs: every integer is
+one of 64 bits, a DECIMAL has 18 or 38 digits. A column whose type changes beyond that continues under a name
+with ``_`` appended.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.lake import DATE
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_name, untaken_name
 
-#: Neither Spark nor Iceberg has a type for more digits.
-_MAX_DIGITS = 38
+#: Numbers of digits of decimals: those that fit into 64 bits, and the maximum of all readers.
+_FEW_DIGITS, _MAX_DIGITS = 18, 38
 
-
-def type_for_spark(kind: pa.DataType) -> pa.DataType:
-    """The type for Spark; text if Spark has no equivalent."""
-    return pa.string() if pa.types.is_decimal(kind) and kind.precision > _MAX_DIGITS else kind
-
-
-def type_for_iceberg(kind: pa.DataType) -> pa.DataType:
-    """The next wider type that Iceberg supports; a duration becomes a number in its own unit."""
-    if pa.types.is_uint64(kind):
-        return pa.decimal128(20, 0)
-    if pa.types.is_integer(kind):
-        return pa.int64() if kind.bit_width > 32 or pa.types.is_uint32(kind) else pa.int32()
-    return pa.int64() if pa.types.is_duration(kind) else type_for_spark(kind)
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """Requirements of a lake's readers on its columns.
-
-    Attributes
-    ----------
-    type_of : callable
-        Returns the type in which to write a column of a given type.
-    taken : frozenset of str
-        Names that columns cannot have, in lower case.
-    stores_schema : bool
-        Whether files also store the Arrow schema.
-    """
-
-    type_of: Callable[[pa.DataType], pa.DataType]
-    taken: frozenset[str]
-    stores_schema: bool = True
-
-
-#: The lake's date column, and Spark's metadata column for the file of a row.
-SPARK = Dialect(type_for_spark, frozenset({DATE, "_metadata"}))
-
-#: Dialects by kind of tables. Iceberg for Spark cannot read a table with a column of these names, and
-#: PyIceberg warns about each Arrow type it lacks.
-DIALECTS = {
-    "parquet": SPARK,
-    "delta": SPARK,
-    "iceberg": Dialect(
-        type_for_iceberg,
-        SPARK.taken
-        | {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"},
-        stores_schema=False,
-    ),
+#: Names that columns of a lake cannot have, by format: the partition column, Spark's column for the file of a
+#: row, and Iceberg's metadata columns.
+_TAKEN = frozenset({DATE, "_metadata"})
+TAKEN = {
+    "delta": _TAKEN,
+    "iceberg": _TAKEN
+    | {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"},
 }
 
 
+def type_in_lake(kind: pa.DataType) -> pa.DataType:
+    """The type in which a lake has a column.
+
+    A duration becomes a number of microseconds; a decimal with more digits than readers support becomes text.
+    """
+    if pa.types.is_dictionary(kind):
+        return type_in_lake(kind.value_type)
+    if pa.types.is_uint64(kind):
+        return pa.decimal128(20, 0)
+    if pa.types.is_integer(kind) or pa.types.is_duration(kind):
+        return pa.int64()
+    if pa.types.is_decimal(kind):
+        if kind.precision > _MAX_DIGITS:
+            return pa.string()
+        return pa.decimal128(_FEW_DIGITS if kind.precision <= _FEW_DIGITS else _MAX_DIGITS, kind.scale)
+    return stored_type(kind, type_in_lake)
+
+
+def stored_type(
+    kind: pa.DataType, type_of: Callable[[pa.DataType], pa.DataType] | None = None
+) -> pa.DataType:
+    """The type of a column of an existing table, whatever its library calls it."""
+    inner = type_of or stored_type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(inner(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(one.name, inner(one.type)) for one in kind])
+    plain = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary(), pa.null(): pa.string()}
+    return plain.get(kind, kind)
+
+
 def name_in_lake(name: str, kind: str) -> str:
-    """The name of a server's column in the tables of a kind of lake."""
-    return untaken_name(own_name(name), DIALECTS[kind].taken)
+    """The name of a server's column in a lake with tables of a format."""
+    return untaken_name(own_name(name), TAKEN[kind])
 
 
-def typed(batch: pa.RecordBatch, type_of: Callable[[pa.DataType], pa.DataType]) -> pa.RecordBatch:
-    """The batch with its columns cast to the dialect's types."""
+def untaken(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
+    """The batch with column names that a lake of a format can have."""
+    return with_names(batch, {name: untaken_name(name, TAKEN[kind]) for name in batch.schema.names})
+
+
+def schema_in_lake(schema: pa.Schema) -> pa.Schema:
+    """The columns of a table that has rows with these columns: each may be null in later rows."""
+    return pa.schema([pa.field(one.name, type_in_lake(one.type)) for one in schema])
+
+
+def typed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with the types of a lake; columns encoded by dictionary stay so, as Parquet does not mind."""
     for at, one in enumerate(batch.schema):
-        if (kind := type_of(one.type)) != one.type:
-            batch = batch.set_column(at, one.with_type(kind), cast(batch.column(at), kind))
+        kind = type_in_lake(one.type)
+        if pa.types.is_dictionary(one.type) and one.type.value_type == kind:
+            continue
+        if kind != one.type:
+            batch = batch.set_column(at, pa.field(one.name, kind), cast(batch.column(at), kind))
     return batch
+
+
+def view_names(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
+    """The opposite of :func:`untaken`."""
+    taken = TAKEN[kind]
+    names = ((name, name.rstrip("_").lower() in taken) for name in batch.schema.names)
+    return with_names(batch, {name: name[:-1] if is_longer else name for name, is_longer in names})
+
+
+def merge_columns(columns: dict[str, pa.DataType], schema: pa.Schema) -> dict[str, str]:
+    """Merge the columns of a file into those of its table.
+
+    Parameters
+    ----------
+    columns
+        The table's columns by name; new ones are added.
+    schema
+        The file's columns, as of :func:`schema_in_lake`.
+
+    Returns
+    -------
+    The table's name for each column of the file. Names that differ only by case are one; a column of another
+    type than the table's continues under a name with ``_`` appended.
+    """
+    spelled = {name.lower(): name for name in columns}
+    own = {name.lower() for name in schema.names}
+    names: dict[str, str] = {}
+    for field in schema:
+        for name in _candidates(field.name, own):
+            known = spelled.get(name.lower(), name)
+            if columns.get(known, field.type) == field.type and known not in names.values():
+                columns[known] = field.type
+                names[field.name] = spelled[name.lower()] = known
+                break
+    return names
+
+
+def _candidates(name: str, taken: Collection[str]) -> Iterator[str]:
+    yield name
+    while True:
+        name += "_"
+        if name.lower() not in taken:
+            yield name
 
 
 def with_names(batch: pa.RecordBatch, names: Mapping[str, str]) -> pa.RecordBatch:

@@ -1,23 +1,22 @@
-"""Writes part of a log as Parquet files to a staging folder."""
+"""Writes part of a log to files of a lake's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.arrow import pa, pc, pq
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.lake import DATE, TIMES, VIEWS
+from binlog_kaitai.lake import STATEMENTS, TIMES, VIEWS
+from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
+from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.row_images import Program
 from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.tables import Table
@@ -28,21 +27,12 @@ from binlog_kaitai.views.change_schemas import (
     TIME,
     own_columns,
     table_schema,
-    untaken_name,
 )
+from binlog_kaitai.views.ddl_view import ddl_batches, pages_of_ddl
 from binlog_kaitai.views.events_view import read_events
-from binlog_kaitai.views.parquet_folder import PartWriter, folder_name, write_view
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import Split, opened, read_part, source_of
 from binlog_kaitai.views.transaction_batches import read_transactions
-
-#: Hive's partition name for NULL, which all readers of its layout understand.
-_NO_DATE = "__HIVE_DEFAULT_PARTITION__"
-
-_DAY = 86_400_000_000
-
-#: Maximum number of open files, and of bytes buffered in them.
-_MAX_OPEN, _MAX_WAITING = 128, 96 << 20
 
 #: Damage to a log: offsets, reason, and when the log was created.
 DAMAGE_SCHEMA = pa.schema(
@@ -62,86 +52,86 @@ _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not t
 
 @dataclass
 class Written:
-    """The result of writing part of a log.
+    """What was found while writing part of a log, by schema and name of a table.
 
     Attributes
     ----------
-    files : dict of str to int
-        Paths relative to the output folder, with row counts.
-    keys : dict of str to list of str
+    keys : dict of (str, str) to list of str
         The newest primary key of each table, as far as the log or its definitions show.
-    incomplete : dict of str to str
+    incomplete : dict of (str, str) to str
         Tables whose content cannot be derived from their changes, with reasons.
-    names : dict of str to str
-        The names in the lake of tables that it renames.
     """
 
-    files: dict[str, int] = field(default_factory=dict)
-    keys: dict[str, list[str]] = field(default_factory=dict)
-    incomplete: dict[str, str] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
+    keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    incomplete: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 def write_lake(
     source: Source,
-    folder: Path,
+    files: TableFiles,
     *,
-    views: Iterable[str] = VIEWS,
-    definitions: Definitions | None = None,
+    views: Iterable[str] = (*VIEWS, STATEMENTS),
+    definitions: Callable[[], Definitions] = Definitions,
     zero_dates: str = "null",
+    tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
-    dialect: Dialect = SPARK,
     era: int = 0,
     rules: Rules = NO_RULES,
 ) -> Written:
-    """Write the events, transactions and changes of a log, or part of one, to a folder.
+    """Write the events, transactions, changes and statements of a log, or part of one.
 
     Parameters
     ----------
     definitions
-        Table definitions at the start.
+        Returns the table definitions at the start.
+    tables
+        Write changes of these tables only.
     filters
         As for :meth:`Filters.of`.
-    dialect
-        The dialect of the intended readers.
     era
-        The era of the changes in the column `_sequence`, see `columns.rows.sequences`.
+        The era of the changes in the column `_sequence`, see `rows.sequences`.
     rules
         What the lake leaves out, masks or renames.
 
     Raises
     ------
     BinlogError
-        The log is damaged; the output must be discarded.
+        The log is damaged; the files must be discarded.
     """
     written, chosen = Written(), dict(filters or {})
-    files = Files(folder, dialect)
-    try:
-        for view in views:
-            if view == "changes":
-                pages = RowsPages(source, Filters.of(**chosen), definitions=definitions, era=era)
-                for name, batch in _changes(pages, table_batches_of, written, zero_dates, dialect, rules):
-                    files.write(name, batch, TIMES[view])
-            else:
-                read: Callable[..., Any] = read_events if view == "events" else read_transactions
-                for batch in read(source, **chosen):
-                    files.write(view, rules.without_texts(batch), TIMES[view])
-    finally:
-        files.close()
-    written.files = files.rows
+    for view in views:
+        if view == "changes":
+            of_tables = Filters.of(**chosen, table=list(tables))
+            pages = RowsPages(source, of_tables, definitions=definitions(), era=era)
+            for name, batch in _changes(pages, table_batches_of, written, zero_dates, rules):
+                files.write(name, batch, TIMES[view])
+        else:
+            for batch in _view(source, view, chosen, definitions, era):
+                files.write(view, rules.without_texts(batch), TIMES[view])
     return written
+
+
+def _view(
+    source: Source, view: str, chosen: dict[str, Any], definitions: Callable[[], Definitions], era: int
+) -> Any:
+    """The batches of a view."""
+    if view == "events":
+        return read_events(source, **chosen)
+    if view == "transactions":
+        return read_transactions(source, **chosen)
+    filters = Filters.of(**chosen)
+    return ddl_batches(pages_of_ddl(source, filters, era=era), filters, definitions())
 
 
 def write_around(
     split: Split,
-    folder: Path,
+    files: TableFiles,
     *,
-    views: Iterable[str] = VIEWS,
+    views: Iterable[str] = (*VIEWS, STATEMENTS),
     definitions_at: Callable[[Part], Definitions],
     zero_dates: str = "null",
     tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
-    dialect: Dialect = SPARK,
     rules: Rules = NO_RULES,
 ) -> tuple[Written, list[Gap]]:
     """The same for a split that may be damaged, skipping the damage; each view may find some of it.
@@ -150,14 +140,12 @@ def write_around(
     ----------
     definitions_at
         Returns the table definitions before a part.
-    tables
-        Write changes of these tables only.
 
     Returns
     -------
-    What was written, and the damage by position.
+    What was found, and the damage by position.
     """
-    written, files, damages = Written(), Files(folder, dialect), dict[int, Gap]()
+    written, damages = Written(), dict[int, Gap]()
 
     def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
         if split.number > 0:
@@ -166,31 +154,26 @@ def write_around(
         chosen = Filters.of(table=list(tables), **options)
         pages = RowsPages(source, chosen, definitions=definitions_at(part), era=split.era)
         # In log order: the part after damage is read again.
-        return _changes(pages, page_batches, written, zero_dates, dialect, rules)
+        return _changes(pages, page_batches, written, zero_dates, rules)
 
     def others(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
-        batches = read_part(split, part, view, definitions_at=definitions_at, **options)
+        found = "ddl" if view == STATEMENTS else view
+        batches = read_part(split, part, found, definitions_at=definitions_at, **options)
         return ((view, rules.without_texts(batch)) for batch in batches)
 
-    try:
-        for view in views:
-            read = changes if view == "changes" else others
-            for item in read_around(split, view, read=read, **(filters or {})):
-                if isinstance(item, Gap):
-                    damages.setdefault(item.start, item)
-                else:
-                    name, batch = item
-                    files.write(name, batch, TIMES[view])
-    finally:
-        files.close()
-    written.files = files.rows
+    for view in views:
+        read = changes if view == "changes" else others
+        for item in read_around(split, view, read=read, **(filters or {})):
+            if isinstance(item, Gap):
+                damages.setdefault(item.start, item)
+            else:
+                name, batch = item
+                files.write(name, batch, TIMES[view])
     return written, [damages[start] for start in sorted(damages)]
 
 
-def write_damage(
-    damages: Sequence[Gap], split: Split, folder: Path, rules: Rules = NO_RULES
-) -> dict[str, int]:
-    """Write damage found in a log to a file in the ``damage`` folder; returns its path and row count."""
+def write_damage(damages: Sequence[Gap], split: Split, files: TableFiles, rules: Rules = NO_RULES) -> None:
+    """Write damage found in a log to the table ``damage``."""
     with opened(split.file) as log:
         begun = datetime.fromtimestamp(log.log_header.timestamp, UTC)
     rows = [
@@ -203,9 +186,7 @@ def write_damage(
         }
         for one in damages
     ]
-    path = Path("damage") / f"{DATE}={begun:%Y-%m-%d}"
-    write_view([pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA)], folder / path)
-    return {(path / one.name).as_posix(): len(rows) for one in (folder / path).iterdir()}
+    files.write("damage", pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA), TIMES["damage"])
 
 
 def _changes(
@@ -213,7 +194,6 @@ def _changes(
     batches: Callable[..., Iterator[tuple[Table, pa.RecordBatch]]],
     written: Written,
     zero_dates: str,
-    dialect: Dialect,
     rules: Rules,
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
     """The changes of pages, each batch with the folder of its table; updates `written`."""
@@ -235,18 +215,13 @@ def _changes(
                 lacking.add(table.key)
             reason = why_untold(table, program) or (masks.why_no_key(table.schema) if masks else None)
             if reason is not None:
-                written.incomplete[folder_name(table.key)] = reason
+                written.incomplete[table.key] = reason
         for table, batch in batches(page, readable, zero_dates):
             if masks:
                 batch = masks.applied(table.schema, batch, schema_of(table))
-            name = folder_name(table.key)
-            keys = (key for key, one in own_columns(table.schema).items() if one.is_primary_key)
-            written.keys[name] = [untaken_name(key, dialect.taken) for key in keys]
-            names = {one: untaken_name(one, dialect.taken) for one in batch.schema.names}
-            in_lake = folder_name(rules.name_of(table.key))
-            if in_lake != name:
-                written.names[name] = in_lake
-            yield f"changes/{in_lake}", with_names(batch, names)
+            columns = own_columns(table.schema).items()
+            written.keys[table.key] = [name for name, one in columns if one.is_primary_key]
+            yield f"changes/{table_name(rules.name_of(table.key))}", batch
 
 
 def why_untold(table: Table, program: Program) -> str | None:
@@ -266,58 +241,3 @@ def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
         program, table = programs[number], page.images.table(index)
         if program is not None and isinstance(table, Table):
             yield table, program
-
-
-class Files:
-    """Open files by folder, below a folder without other writers."""
-
-    def __init__(self, folder: Path, dialect: Dialect = SPARK) -> None:
-        self.rows: dict[str, int] = {}
-        self._folder = folder
-        self._dialect = dialect
-        self._open: dict[str, PartWriter] = {}
-
-    def write(self, name: str, batch: pa.RecordBatch, time: str) -> None:
-        """Write rows to the files of their dates."""
-        for date, part in by_date(batch, time):
-            self.put(f"{name}/{DATE}={date}", part)
-
-    def put(self, key: str, batch: pa.RecordBatch) -> None:
-        """Write rows to the files of a folder."""
-        writer = self._open.pop(key, None) or PartWriter(
-            self._folder / key, stores_schema=self._dialect.stores_schema
-        )
-        self._open[key] = writer  # move it to the end, as the most recently used
-        writer.write(typed(batch, self._dialect.type_of))
-        if sum(writer.waiting for writer in self._open.values()) > _MAX_WAITING:
-            for writer in self._open.values():
-                writer.flush()
-        while len(self._open) > _MAX_OPEN:
-            self._open.pop(next(iter(self._open))).close()
-
-    def close(self) -> None:
-        """Close all files, and record their row counts."""
-        for writer in self._open.values():
-            writer.close()
-        for path in sorted(self._folder.rglob("*.parquet")):
-            self.rows[path.relative_to(self._folder).as_posix()] = pq.read_metadata(path).num_rows
-
-
-def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The rows of each UTC date, in batch order; NULL has a partition of its own."""
-    if not batch.num_rows:
-        return
-    numbers = pc.cast(batch.column(time), pa.int64())
-    least, most = (one.as_py() for one in pc.min_max(numbers).values())
-    if not numbers.null_count and least // _DAY == most // _DAY:
-        yield _date(least // _DAY), batch
-        return
-    days = numbers.to_numpy(zero_copy_only=False)
-    days = np.where(np.isnan(days), np.nan, days // _DAY) if days.dtype.kind == "f" else days // _DAY
-    for day in distinct_values(days).tolist():
-        is_of_day = np.isnan(days) if day != day else days == day
-        yield _date(day), batch.filter(pa.array(is_of_day))
-
-
-def _date(day: float) -> str:
-    return _NO_DATE if day != day else str(np.datetime64(int(day), "D"))

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.arrow import pa, pc, pq
-from binlog_kaitai.lake.types import Dialect
-from binlog_kaitai.lake.write import Files
+from binlog_kaitai.lake.files import TableFiles
+from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.snapshot.chunks import Chunk, Chunks, View
-from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
+from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles, rows_by_path
 from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
 from binlog_kaitai.snapshot.table_ranges import Range, Table
 from binlog_kaitai.snapshot.touched import Touched
@@ -21,7 +21,7 @@ from binlog_kaitai.values.schema import Schema
 from binlog_kaitai.views.change_schemas import own_columns
 
 #: Increased when chunks of earlier versions cannot be used.
-_FORMAT = 1
+_FORMAT = 2
 
 #: A range is read again as a whole if more of its rows changed: a share of all, and at least so many.
 _MOST_CHANGED, _FEW = 4, 1000
@@ -46,16 +46,15 @@ class ChunkFiles(SnapshotFiles):
         What earlier attempts left.
     """
 
-    def __init__(self, folder: Path, dialect: Dialect, rules: SnapshotRules, zero_dates: str) -> None:
-        super().__init__(folder, dialect, rules)
-        types = [dialect.type_of.__name__, sorted(dialect.taken), dialect.stores_schema, zero_dates]
-        settings = json.dumps([_FORMAT, rules.rules.as_dict(), types])
+    def __init__(self, folder: Path, kind: str, rules: SnapshotRules, zero_dates: str) -> None:
+        super().__init__(folder, kind, rules)
+        settings = json.dumps([_FORMAT, rules.rules.as_dict(), kind, zero_dates])
         self.log_id: int | None = None
         self._folder = folder
         self._settings = settings
         self._drafts = folder / "drafts"
         shutil.rmtree(self._drafts, ignore_errors=True)
-        self._open: dict[tuple[tuple[str, str], int], tuple[Files, Path]] = {}
+        self._open: dict[tuple[tuple[str, str], int], tuple[TableFiles, Path]] = {}
         self._begun = 0
         self._chunks = Chunks(folder, settings)
         self.earlier = self._chunks.load()
@@ -76,7 +75,7 @@ class ChunkFiles(SnapshotFiles):
         """Begin a range, with the rows of its base that are still true."""
         self._begun += 1
         draft = self._drafts / str(self._begun)
-        files = Files(draft, self._dialect)
+        files = TableFiles(Storage(str(draft)), self._kind)
         self._open[part.table.key, part.number] = files, draft
         if part.base is None:
             return
@@ -98,7 +97,8 @@ class ChunkFiles(SnapshotFiles):
         files.close()
         view = View(self.log, self.position, self.log_id)
         statement = _without_counter(part.table.statement)
-        chunk = Chunk(*part.table.key, statement, part.bounds, part.number, view, self._settings, files.rows)
+        rows = rows_by_path(files)
+        chunk = Chunk(*part.table.key, statement, part.bounds, part.number, view, self._settings, rows)
         self._chunks.add(chunk, draft)
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -22,7 +22,6 @@ from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
 from binlog_kaitai.snapshot.snapshot_values import quoted, schema_of
 from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.views.parquet_folder import folder_name
 
 _EXECUTED = re.compile(rb"/\*M?!\d*\s*")
 _NAMES = re.compile(rb"`((?:[^`]|``)*)`|([0-9A-Za-z_$\x80-\xff]+)")
@@ -347,7 +346,7 @@ class Loading:
             reason = "it has no primary key, and a dump " + (
                 f"lacks {', '.join(lacking)}" if lacking else f"rounds FLOAT ({', '.join(floats)})"
             )
-            self._files.rules.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
+            self._files.rules.incomplete[schema.schema_name, schema.table_name] = reason
 
 
 def _plain(name: str) -> str:

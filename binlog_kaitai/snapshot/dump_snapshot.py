@@ -11,7 +11,6 @@ from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import SourceError, reading
 from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.snapshot.dump_loading import Loading
 from binlog_kaitai.snapshot.dump_progress import DumpProgress
 from binlog_kaitai.snapshot.mydumper import Mydumper
@@ -25,7 +24,7 @@ def snapshot_of_dump(
     folder: Path,
     *,
     tables: TableSet,
-    dialect: Dialect,
+    kind: str = "delta",
     zero_dates: str = "null",
     rules: Rules = NO_RULES,
     header_of: Callable[[str], LogHeader | None] = lambda log: None,
@@ -55,7 +54,7 @@ def snapshot_of_dump(
         The rules do not fit a table, or the complete snapshot was taken with other ones.
     """
     return completed(
-        folder, rules, lambda: _read(path, folder, tables, dialect, zero_dates, rules, header_of, report)
+        folder, rules, lambda: _read(path, folder, tables, kind, zero_dates, rules, header_of, report)
     )
 
 
@@ -63,13 +62,13 @@ def _read(
     path: Path,
     folder: Path,
     tables: TableSet,
-    dialect: Dialect,
+    kind: str,
     zero_dates: str,
     rules: Rules,
     header_of: Callable[[str], LogHeader | None],
     report: Callable[[str], object],
 ) -> Snapshot:
-    files = SnapshotFiles(folder, dialect, SnapshotRules(rules))
+    files = SnapshotFiles(folder, kind, SnapshotRules(rules))
     files.time = datetime.fromtimestamp(0, UTC)
 
     def identify() -> None:

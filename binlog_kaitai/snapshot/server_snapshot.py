@@ -30,7 +30,6 @@ from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ServerError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.live.source import anyone
@@ -71,7 +70,7 @@ def take_snapshot(
     folder: Path,
     *,
     tables: TableSet,
-    dialect: Dialect,
+    kind: str = "delta",
     zero_dates: str = "null",
     readers: int = 2,
     rules: Rules = NO_RULES,
@@ -103,7 +102,7 @@ def take_snapshot(
     def take() -> Snapshot:
         address = Address.parse(url)[0]
         try:
-            return _Taking(address, folder, tables, dialect, zero_dates, readers, rules, report).run()
+            return _Taking(address, folder, tables, kind, zero_dates, readers, rules, report).run()
         except ServerError as error:
             raise error.at(file=address.name, position=None) from error.__cause__
 
@@ -118,7 +117,7 @@ class _Taking:
         address: Address,
         folder: Path,
         tables: TableSet,
-        dialect: Dialect,
+        kind: str,
         zero_dates: str,
         readers: int,
         rules: Rules,
@@ -130,7 +129,7 @@ class _Taking:
         self._readers = readers
         self._rules = SnapshotRules(rules)
         self._report = report
-        self._files = ChunkFiles(folder, dialect, self._rules, zero_dates)
+        self._files = ChunkFiles(folder, kind, self._rules, zero_dates)
         self._stop = threading.Event()
         self._error: BaseException | None = None
 

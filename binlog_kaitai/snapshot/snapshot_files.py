@@ -17,17 +17,18 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake import TIMES
+from binlog_kaitai.lake import DATE, TIMES
+from binlog_kaitai.lake.batches import Piece
+from binlog_kaitai.lake.files import TableFiles, moved_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.types import Dialect, with_names
-from binlog_kaitai.lake.write import Files
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.types import TAKEN, view_names
 from binlog_kaitai.rows.sequences import sequences
 from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.schema import Schema
 from binlog_kaitai.views.change_meta import named, zeros
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
-from binlog_kaitai.views.parquet_folder import folder_name
 
 RECORD = "snapshot.json"
 
@@ -45,12 +46,10 @@ class Snapshot:
         Where the log continues it.
     files : dict of str to int
         Paths relative to the folder, with row counts.
-    keys : dict of str to list of str
+    keys : list of (str, str, list of str)
         The primary keys of the tables that have rows.
-    incomplete : dict of str to str
+    incomplete : list of (str, str, str)
         Tables whose contents cannot be derived from their changes, with reasons.
-    names : dict of str to str
-        The names in the lake of tables that it renames.
     rules : Rules
         What was left out, masked and renamed.
     ddl : str
@@ -61,9 +60,8 @@ class Snapshot:
     position: int
     ddl: str
     files: dict[str, int] = field(default_factory=dict)
-    keys: dict[str, list[str]] = field(default_factory=dict)
-    incomplete: dict[str, str] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
+    keys: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    incomplete: list[tuple[str, str, str]] = field(default_factory=list)
     rules: Rules = NO_RULES
 
     @classmethod
@@ -87,17 +85,20 @@ class Snapshot:
             reason = "the snapshot was taken with other masks or renames"
             raise UsageError(f"{reason}; repeat them, or use another lake")
 
-    def piece(self, folder: Path) -> dict[str, Any]:
-        """The snapshot as a piece of a lake's batch, see `Lake.commit`."""
-        return {
-            "staging": str(folder),
-            "files": dict(self.files),
-            "keys": self.keys,
-            "incomplete": self.incomplete,
-            "names": self.names,
-            "table_effects": [],
-            "source": {"file": self.log, "start": self.position, "end": self.position},
-        }
+    def piece(self, folder: Path, storage: Storage) -> Piece:
+        """The snapshot as a piece of a lake's batch, its files copied to the folders of their tables."""
+        piece = Piece(self.log, self.position, self.position)
+        for name in self.files:
+            table, _, rest = name.partition(f"/{DATE}=")
+            piece.files.append(moved_in(storage, table, folder / name, rest.partition("/")[0]))
+        piece.keys = {(schema, table): key for schema, table, key in self.keys}
+        piece.incomplete = {(schema, table): reason for schema, table, reason in self.incomplete}
+        return piece
+
+
+def rows_by_path(files: TableFiles) -> dict[str, int]:
+    """The complete files by their paths, with row counts."""
+    return {f"{one.table}/{one.path}": one.rows for one in files.files}
 
 
 def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resumes: bool = False) -> Snapshot:
@@ -138,24 +139,25 @@ class SnapshotFiles:
         What is left out, masked and renamed, and what follows from it.
     """
 
-    def __init__(self, folder: Path, dialect: Dialect, rules: SnapshotRules) -> None:
+    def __init__(self, folder: Path, kind: str, rules: SnapshotRules) -> None:
         self.log, self.position, self.server_id = "", 0, 0
         self.time = datetime.now(UTC)
         self.rules = rules
-        self._dialect = dialect
-        self._files = Files(folder, dialect)
+        self._kind = kind
+        self._files = TableFiles(Storage(str(folder)), kind)
         self._counts: dict[tuple[str, str], int] = {}
-        self._keys: dict[str, list[str]] = {}
+        self._keys: dict[tuple[str, str], list[str]] = {}
 
     def snapshot(self, ddl: str) -> Snapshot:
         """What was written."""
-        found = self.rows, self._keys, self.rules.incomplete, self.rules.names, self.rules.rules
-        return Snapshot(self.log, self.position, ddl, *found)
+        keys = [(*table, key) for table, key in self._keys.items()]
+        incomplete = [(*table, reason) for table, reason in self.rules.incomplete.items()]
+        return Snapshot(self.log, self.position, ddl, self.rows, keys, incomplete, self.rules.rules)
 
     @property
     def rows(self) -> dict[str, int]:
         """The files, with row counts, once they are closed."""
-        return self._files.rows
+        return rows_by_path(self._files)
 
     def close(self) -> None:
         self._files.close()
@@ -164,7 +166,7 @@ class SnapshotFiles:
         """Write rows of a table, as arrays for its columns."""
         self.put(self._files, schema, self.batch(schema, arrays))
 
-    def put(self, files: Files, schema: Schema, batch: pa.RecordBatch) -> None:
+    def put(self, files: TableFiles, schema: Schema, batch: pa.RecordBatch) -> None:
         """Write a batch of a table."""
         files.write(f"changes/{self.rules.folder(schema)}", batch, TIMES["changes"])
 
@@ -175,27 +177,27 @@ class SnapshotFiles:
         columns = [*meta.values(), *(arrays[one.index] for one in own.values())]
         fields = [*META_FIELDS, *(pa.field(name, arrays[one.index].type) for name, one in own.items())]
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
-        batch = self.rules.applied(schema, batch)
-        return with_names(batch, {one: self.name_of(one) for one in batch.schema.names})
+        return self.rules.applied(schema, batch)
 
     def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch from an earlier attempt, with the position and the time of this one."""
+        """Rows of a file of an earlier attempt, with the position and the time of this one."""
         self.rules.note(schema)
+        batch = view_names(batch, self._kind)
         for name, array in self._next_meta(schema, batch.num_rows).items():
-            at = batch.schema.get_field_index(self.name_of(name))
+            at = batch.schema.get_field_index(name)
             batch = batch.set_column(at, batch.schema.field(at).with_type(array.type), array)
         return batch
 
     def name_of(self, name: str) -> str:
         """The name of a column in the files."""
-        return untaken_name(name, self._dialect.taken)
+        return untaken_name(name, TAKEN[self._kind])
 
     def _next_meta(self, schema: Schema, count: int) -> dict[str, Any]:
         key = schema.schema_name, schema.table_name
         first = self._counts.get(key, 0)
         self._counts[key] = first + count
         own = own_columns(schema)
-        self._keys[folder_name(key)] = [self.name_of(name) for name, one in own.items() if one.is_primary_key]
+        self._keys[key] = [name for name, one in own.items() if one.is_primary_key]
         return self._meta(first, count)
 
     def _meta(self, first: int, count: int) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.views.parquet_folder import folder_name
 from binlog_kaitai.views.row_masks import Method
 
 
@@ -17,16 +17,13 @@ class SnapshotRules:
     ----------
     rules : Rules
         The rules.
-    incomplete : dict of str to str
+    incomplete : dict of (str, str) to str
         Tables whose contents cannot be derived from their changes, with reasons.
-    names : dict of str to str
-        The names in the lake of tables that it renames.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.incomplete: dict[str, str] = {}
-        self.names: dict[str, str] = {}
+        self.incomplete: dict[tuple[str, str], str] = {}
 
     def withheld(self, schema: Schema) -> frozenset[str]:
         """The columns of which no value is needed, so that the server need not send any.
@@ -47,17 +44,13 @@ class SnapshotRules:
         UsageError
             Another table gets this name.
         """
-        key = schema.schema_name, schema.table_name
-        folder, in_lake = folder_name(key), folder_name(self.rules.name_of(key))
-        if folder != in_lake:
-            self.names[folder] = in_lake
-        return in_lake
+        return table_name(self.rules.name_of((schema.schema_name, schema.table_name)))
 
     def note(self, schema: Schema) -> None:
         """Note what follows for a table that has rows."""
         masks = self.rules.masks
         if masks and (reason := masks.why_no_key(schema)) is not None:
-            self.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
+            self.incomplete[schema.schema_name, schema.table_name] = reason
 
     def shows(self, schema: Schema, column: Column) -> bool:
         """Whether a column is written as it is."""

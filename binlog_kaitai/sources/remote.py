@@ -156,8 +156,9 @@ def _place(url: str) -> _Place:
     host, _, _ = rest.partition("/")
     system, base = _system(f"{scheme}://{host}", mark + options)
     # A bucket is the first part of a path; an HDFS host is not.
-    path = rest if base else rest[len(host) :]
-    head = url[: url.index("://") + 3] + ("" if base else host)
+    credentials = host[: host.rfind("@") + 1]
+    path = rest[len(credentials) :] if base else rest[len(host) :]
+    head = url[: url.index("://") + 3] + (credentials if base else host)
     return _Place(system, path, head, mark + options)
 
 

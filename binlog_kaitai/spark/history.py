@@ -8,27 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
-from binlog_kaitai.following.effects import Statements, take_statement
+from binlog_kaitai.following.effects import Kind, Statements, take_statement
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
-from binlog_kaitai.lake.lineage import Lineage, Segment
+from binlog_kaitai.lake.lineage import KEYED, Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
-from binlog_kaitai.spark.lake_rows import is_of_segment
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.views.parquet_folder import folder_name
 from binlog_kaitai.views.splits import list_files, source_of
 
 #: The number of a log, as in `log_number`.
@@ -37,7 +34,7 @@ _NUMBER = rf"(\d+)(?:\.ibb)?(?:{'|'.join(map(re.escape, SUFFIXES))})?(?:\?.*)?$"
 #: Spark's name for a Python source in a plan.
 _RELATION = "DataSourceV2Relation"
 
-_INSTEAD = "binlog-kaitai pipeline --state follows such statements"
+_INSTEAD = "the changes in a lake of binlog-kaitai pipeline follow such statements"
 
 
 def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
@@ -58,7 +55,7 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
     """
     read = [one for one in _sources_of(changes) if one.view == TABLE]
     for options in read:
-        lineage, name = lineage_of(options), _folder_name(options)
+        lineage, name = lineage_of(options), _key(options)
         if name in lineage.unclear:
             raise UsageError(f"{options.table}: {lineage.unclear[name]}")
         segments = lineage.segments(name)
@@ -67,8 +64,8 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
         if len(segments) > 1:
             raise UsageError(f"{options.table}: other tables were renamed to it and from it; {_INSTEAD}")
         log = f.coalesce(f.regexp_extract("_file", _NUMBER, 1).try_cast("long"), f.lit(0))
-        place = f.struct(log.alias("batch"), f.lit(0).cast("long").alias("piece"), "_position")
-        wanted = is_of_segment(place, segments[0], lineage)
+        place = f.struct(f.lit(0).cast("long").alias("era"), log.alias("log"), "_position")
+        wanted = _is_of_segment(place, segments[0], lineage)
         if is_all and len(read) == 1:
             changes = changes.where(wanted)
         elif not changes.where(~wanted).isEmpty():
@@ -78,27 +75,46 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
 
 
 def lineage_of(options: ReadOptions) -> Lineage:
-    """The lineage of a table from its logs, like that of a lake; log numbers replace batch numbers."""
+    """The lineage of a table from its logs, like that of a lake."""
     files = between(list_files(options.paths), options.starting, options.ending)
     chosen = Filters.of(table=options.table)
     sources = [source_of(file) for file in files]
     pages = RowsPages(sources, chosen, ddl=options.ddl, every_block=True, verify_checksums=False)
-    records: dict[str, dict[str, Any]] = {}
+    by_log: dict[str, dict[tuple[str, Key], Entry]] = {}
+    effects: dict[str, list[Entry]] = {}
     watch = _Watch()
     try:
         for page in pages:
             file = page.block.file
-            if file not in records:
+            log = log_number(file)
+            if file not in by_log:
                 watch = _Watch()
-                records[file] = {"keys": {}, "incomplete": {}, "table_effects": []}
-            records[file]["table_effects"] += [asdict(one) for one in watch.effects(page)]
+                by_log[file], effects[file] = {}, []
+            effects[file] += [Entry.of(one, 0, log) for one in watch.effects(page)]
             for table, program in programs_of(page):
-                records[file]["keys"].setdefault(folder_name(table.key), [])
+                by_log[file][KEYED, table.key] = Entry(0, log, 0, KEYED, *table.key)
                 if (reason := why_untold(table, program)) is not None:
-                    records[file]["incomplete"][folder_name(table.key)] = reason
+                    unclear = Entry(0, log, 0, Kind.UNCLEAR, *table.key, reason=reason)
+                    by_log[file][Kind.UNCLEAR, table.key] = unclear
     except DamagedError:
         pass  # the reader of the rows raises the error
-    return Lineage.of({"batch": log_number(file), "pieces": [one]} for file, one in records.items())
+    return Lineage(one for file, first in by_log.items() for one in (*first.values(), *effects[file]))
+
+
+def _is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
+    """Whether a change is one of a segment and was not rolled back; `place` has the fields of `Place`."""
+    found = f.lit(True)
+    if segment.after is not None:
+        found &= place > _literal(segment.after)
+    if segment.before is not None:
+        found &= place < _literal(segment.before)
+    for first, last in lineage.undone:
+        found &= ~place.between(_literal(first), _literal(last))
+    return found
+
+
+def _literal(place: Place) -> Column:
+    return f.struct(*(f.lit(number).cast("long") for number in place))
 
 
 class _Watch:
@@ -116,9 +132,9 @@ class _Watch:
             yield from take_statement(position, body, self._nothing)
 
 
-def _folder_name(options: ReadOptions) -> str:
+def _key(options: ReadOptions) -> Key:
     schema, _, table = (options.table or "").partition(".")
-    return folder_name((schema, table))
+    return schema, table
 
 
 def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:

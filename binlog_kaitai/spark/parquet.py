@@ -40,6 +40,9 @@ _NULL = "__HIVE_DEFAULT_PARTITION__"
 
 _TIME = "_commit_timestamp"
 
+#: The maximum number of digits of decimals that readers of Parquet support.
+_MAX_DIGITS = 38
+
 
 def write_parquet(
     spark: SparkSession,
@@ -171,21 +174,25 @@ class _ParquetReader(DataSourceReader):
             return
         spare_modules()
         import pyarrow as pa
+        import pyarrow.parquet as pq
 
-        from binlog_kaitai.lake.write import Files
+        from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
 
         use(self._options.keys)
         folder = Path(self._staging) / uuid.uuid4().hex
         names = [*dict.fromkeys((*self._chosen, *(name for name in (*self._by, _TIME) if name != DATE)))]
         wanted = pa.schema([self._whole.field(name) for name in names])
-        files = Files(folder)
+        files = OpenFiles[str](lambda key: PartWriter(folder / key))
         try:
             for batch in self._reader.batches(partition.inner, wanted):
                 for key, part in self._divided(batch, self._by):
-                    files.put(key, part.select([name for name in self._chosen if name not in self._by]))
+                    own = [name for name in self._chosen if name not in self._by]
+                    files.write(key, _readable(part.select(own)))
         finally:
             files.close()
-        piece = {"number": partition.number, "folder": str(folder), "files": files.rows}
+        paths = sorted(folder.rglob("*.parquet"))
+        rows = {path.relative_to(folder).as_posix(): pq.read_metadata(path).num_rows for path in paths}
+        piece = {"number": partition.number, "folder": str(folder), "files": rows}
         yield pa.RecordBatch.from_pydict({"piece": [json.dumps(piece)]})
 
     def _divided(self, batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -197,6 +204,19 @@ class _ParquetReader(DataSourceReader):
             folder = f"{quote(names[0], safe='')}={value}"
             for rest, rows in self._divided(part, names[1:]):
                 yield os.path.join(folder, rest), rows
+
+
+def _readable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with decimals as text that have more digits than readers of Parquet support."""
+    import pyarrow as pa
+
+    from binlog_kaitai.rows.arrow_types import cast
+
+    for at, one in enumerate(batch.schema):
+        if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS:
+            text = cast(batch.column(at), pa.string())
+            batch = batch.set_column(at, one.with_type(pa.string()), text)
+    return batch
 
 
 class _NumberedPartition(InputPartition):
@@ -211,7 +231,7 @@ def _parts(batch: pa.RecordBatch, name: str) -> Iterator[tuple[str, pa.RecordBat
     import numpy as np
     import pyarrow as pa
 
-    from binlog_kaitai.lake.write import by_date
+    from binlog_kaitai.lake.files import by_date
 
     if name == DATE:
         yield from by_date(batch, _TIME)

@@ -1,49 +1,45 @@
-"""Loads logs into a lake of Parquet files with Structured Streaming, each transaction exactly once.
+"""Loads logs into a lake, each transaction exactly once.
 
-Spark divides the work, runs the tasks, and records the offsets of a batch in its checkpoint before the batch
-starts. A task writes the files of one span to a staging folder and reports their names. The driver commits
-them to the lake (`binlog_kaitai.lake.commits`); then Spark records the end of the batch. A batch that was
-killed is therefore repeated from the same offsets, unless it was already decided.
+The driver plans a batch and commits the plan; Spark's tasks each read one span of the logs and write files
+into the folders of tables; the driver commits the files (`binlog_kaitai.lake`). The lake itself knows what it
+has, so a batch that was killed is repeated from its plan, and nothing else is needed on any machine.
 """
 
 from __future__ import annotations
 
-import json
+import pickle
+import re
+import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any
-
-from pyspark.errors import PySparkException
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader
-from pyspark.sql.types import StructType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Follower, Span
-from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.lake.commits import PRIVATE, Lake
-from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
-from binlog_kaitai.spark import limits
-from binlog_kaitai.spark.progress import PipelineMeter, Progress
-from binlog_kaitai.spark.registration import register_source
-from binlog_kaitai.spark.stream import FollowingReader, SpanPartition
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.following import Span
+from binlog_kaitai.lake import STATEMENTS, VIEWS
+from binlog_kaitai.lake.batches import Lake, Piece
+from binlog_kaitai.lake.files import TableFiles
+from binlog_kaitai.lake.place import Plan
+from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.spark.followed_logs import FollowedLogs
+from binlog_kaitai.spark.progress import Progress, progress_of
 from binlog_kaitai.spark.stream_options import Following
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql import SparkSession
 
-    from binlog_kaitai.lake.write import Written
     from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
-_FORMAT = "binlog_lake"
+
+#: This package's message within Spark's error from a worker.
+_OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,10 @@ class Job:
 
     Attributes
     ----------
-    folder : str
-        The lake's folder; all tasks must see it under this name.
+    lake : str
+        Its path or URL; all tasks must reach it.
+    work : str
+        A directory of the driver for a snapshot until it is in the lake.
     views : sequence of str
         Of `VIEWS`.
     tables : sequence of str
@@ -70,129 +68,55 @@ class Job:
     """
 
     following: Following
-    folder: str
+    lake: str
+    work: str = ""
     views: Sequence[str] = VIEWS
     tables: Sequence[str] = ()
     zero_dates: str = "null"
-    format: str = "parquet"
+    format: str = "delta"
     snapshot_readers: int = 0
     rules: Rules = NO_RULES
     dump: str | None = None
 
-    def as_json(self) -> str:
-        return json.dumps({**asdict(self), "rules": self.rules.as_dict()})
 
-    @classmethod
-    def of_json(cls, text: str) -> Job:
-        found = json.loads(text)
-        following = found.pop("following")
-        following["paths"] = tuple(following["paths"])
-        rules = Rules.of_dict(found.pop("rules"))
-        return cls(Following(**following), **found, rules=rules)
+class Tasks(Protocol):
+    """Runs tasks side by side.
 
+    Attributes
+    ----------
+    at_once : int
+        How many.
+    """
 
-class LakeDataSource(DataSource):
-    """A stream of the files that tasks have written, a row for each span."""
+    at_once: int
 
-    @classmethod
-    def name(cls) -> str:
-        return _FORMAT
-
-    def schema(self) -> str:
-        return "number int, piece string"
-
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        return _LakeReader(Job.of_json(self.options["job"]))
+    def run(self, task: Callable[[bytes], Piece], inputs: Sequence[bytes]) -> list[Piece]:
+        """The results of a task for each input."""
 
 
-class _LakeReader(FollowingReader):
-    def __init__(self, job: Job) -> None:
-        super().__init__(job.following, follows_definitions=True)
-        self._job = job
+class SparkTasks:
+    """Tasks in Spark's Python workers."""
 
-    def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
-        # Modules that only tasks need are imported below: each query has three driver processes without
-        # tasks.
-        job, span = self._job, partition.span
-        job.rules.check_effects(span.effects)
-        staging = Lake(Path(job.folder)).new_staging()
-        piece: dict[str, Any] = {
-            "staging": str(staging),
-            "source": {"file": span.path, "start": span.start, "end": span.end},
-            "table_effects": [asdict(one) for one in span.effects],
-            "files": {},
-            "keys": {},
-            "incomplete": {},
-            "names": job.rules.names_after(span.effects),
-        }
-        write = self._write if job.following.mode == "FAILFAST" else self._write_around
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for written in write(span, staging, piece):
-                piece["files"].update(written.files)
-                piece["keys"].update(written.keys)
-                piece["incomplete"].update(written.incomplete)
-                piece["names"].update(written.names)
-        # The driver prints them: nobody reads what the workers print.
-        piece["warnings"] = list(dict.fromkeys(str(one.message) for one in caught))
-        yield pa.RecordBatch.from_pydict(
-            {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
-        )
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
+        self.at_once = self._context.defaultParallelism
 
-    def _write(self, span: Span, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
-        from binlog_kaitai.following.spans import source_of
-        from binlog_kaitai.lake.types import DIALECTS
-        from binlog_kaitai.lake.write import write_lake
+    def run(self, task: Callable[[bytes], Piece], inputs: Sequence[bytes]) -> list[Piece]:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
 
-        job, source = self._job, source_of(span)
-        for view in job.views:
-            yield write_lake(
-                source,
-                staging,
-                views=[view],
-                definitions=restore(span.definitions, job.following.ddl),
-                zero_dates=job.zero_dates,
-                filters={**_gtids(span), "table": list(job.tables) if view == "changes" else None},
-                dialect=DIALECTS[job.format],
-                era=span.era,
-                rules=job.rules,
-            )
-
-    def _write_around(self, span: Span, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
-        from binlog_kaitai.following.spans import definitions_in, split_of
-        from binlog_kaitai.lake.types import DIALECTS
-        from binlog_kaitai.lake.write import write_around, write_damage
-        from binlog_kaitai.spark.split_rows import report_dropped
-
-        job, split = self._job, split_of(span)
-        written, damages = write_around(
-            split,
-            staging,
-            views=job.views,
-            definitions_at=definitions_in(span, job.following.ddl),
-            zero_dates=job.zero_dates,
-            tables=job.tables,
-            filters=_gtids(span),
-            dialect=DIALECTS[job.format],
-            rules=job.rules,
-        )
-        piece["damaged_ranges"] = len(damages)
-        if damages and job.following.mode == "PERMISSIVE":
-            written.files |= write_damage(damages, split, staging, job.rules)
-        elif damages:
-            report_dropped(damages, split)
-        yield written
+        try:
+            return self._context.parallelize(inputs, len(inputs)).map(task).collect()
+        except (PySparkException, Py4JError) as error:
+            raise _plain(error) from error
 
 
-def _gtids(span: Span) -> dict[str, str | None]:
-    return {"include_gtids": span.include or None, "exclude_gtids": span.exclude or None}
-
-
-def _stop_at_end(query: StreamingQuery) -> None:
-    """Stop a query like ``Trigger.AvailableNow``, which on Spark 4.1 would be one batch without limits."""
-    with suppress(PySparkException):  # raised to the caller that waits for the end of the query
-        query.processAllAvailable()
-    query.stop()
+def _plain(error: Exception) -> BinlogError:
+    """This package's own error in a task, if it is one."""
+    found = _OWN_WORDS.search(str(error))
+    if found is None:
+        return SourceError(f"Spark: {str(error).splitlines()[0]}")
+    return (UsageError if found[1] == "UsageError" else SourceError)(found[2])
 
 
 @dataclass
@@ -201,141 +125,206 @@ class Pipeline:
 
     Attributes
     ----------
-    on_batch : callable
-        Called with the record of each batch once it is in the lake.
-    on_progress : callable or None
-        Called with the progress that each batch made, after `on_batch`.
+    on_progress : callable
+        Called with the progress of each batch once it is in the lake.
     on_snapshot : callable
         Called with lines on the progress of a snapshot, and on what an interrupted one has left.
     """
 
     job: Job
-    on_batch: Callable[[dict[str, Any]], object] = lambda record: None
-    on_progress: Callable[[Progress], object] | None = None
+    on_progress: Callable[[Progress], object] = lambda progress: None
     on_snapshot: Callable[[str], object] = lambda line: None
     lake: Lake = field(init=False)
 
     def __post_init__(self) -> None:
-        folder, tables = Path(self.job.folder), None
-        if self.job.format == "iceberg":
-            from binlog_kaitai.lake.iceberg import IcebergTables
+        self.lake = Lake(self.job.lake, self.job.format)
 
-            tables = IcebergTables(folder)
-        self.lake = Lake(folder, self.job.format, tables)
-
-    def start(self, spark: SparkSession, *, interval: str | None = None) -> StreamingQuery:
-        """Start; the lake is locked for this process until :meth:`close`.
+    def run(self, tasks: Tasks, *, interval: float | None = None) -> None:
+        """Load what is new, and complete the batch that an earlier run has left.
 
         Parameters
         ----------
+        tasks
+            Where to write the files.
         interval
-            Follow the logs with one batch per interval, such as ``"10 seconds"``; None: end once everything
-            that exists now is in the lake.
+            Follow the logs, with one batch per so many seconds; None: end once everything that exists now is
+            in the lake.
 
         Raises
         ------
-        UsageError
-            The folder cannot be used for a lake, or is locked by another process.
+        BinlogError
+            The lake or the logs cannot be used, or another pipeline writes to the lake.
         """
-        from binlog_kaitai.spark.formats import check_format
-
-        check_format(spark, self.job.format)
-        self.lake.open()
+        plan = self.lake.open(self.job.rules)
+        snapshot = self._snapshot() if plan.batch < 0 else None
+        if plan.ddl is None and plan.batch >= 0 and (self.job.snapshot_readers or self.job.dump):
+            raise UsageError(f"{self.lake.storage.name} was begun without a snapshot; use another lake")
+        ddl = plan.ddl if snapshot is None else snapshot.ddl
+        following = replace(self.job.following, at_once=tasks.at_once, ddl=self.job.following.ddl or ddl)
+        if snapshot is not None:
+            following = replace(following, starting={"file": snapshot.log, "position": snapshot.position})
+        logs = FollowedLogs(following, follows_definitions=True)
         try:
-            is_new = self.lake.newest() is None
-            keep_rules(self.lake.folder / PRIVATE / "rules.json", self.job.rules, is_new=is_new)
-        except UsageError:
-            self.lake.close()
-            raise
-        register_source(spark, LakeDataSource)
-        context = getattr(spark, "_sc", None)  # a client of Spark Connect has none
-        at_once = context.defaultParallelism if context else 1
-        following = replace(self.job.following, at_once=at_once, limits_first_batch=True)
-        if (snapshot := self._snapshot()) is not None:
-            starting = {"file": snapshot.log, "position": snapshot.position}
-            following = replace(following, starting=starting, ddl=following.ddl or snapshot.ddl)
-        ends_itself = interval is None and not limits.ASKED_BY_SPARK
-        if ends_itself:
-            following = replace(following, until=Follower(following.paths).end())
-        job = replace(self.job, following=following)
-        stream = spark.readStream.format(_FORMAT).option("job", job.as_json()).load()
-        writer = stream.writeStream.foreachBatch(self._take)
-        writer = writer.option("checkpointLocation", str(self.lake.checkpoint.absolute()))
-        if interval is None and not ends_itself:
-            return writer.trigger(availableNow=True).start()
-        query = writer.trigger(processingTime=interval or "0 seconds").start()
-        if ends_itself:
-            Thread(target=_stop_at_end, args=(query,), daemon=True).start()
-        return query
+            if interval is None:
+                logs.end_here()
+            if snapshot is not None:
+                start = logs.first()
+                plan = plan.next(start, start, ddl=snapshot.ddl)
+                self.lake.begin(plan)
+                self._load(tasks, logs, plan)
+            elif not self.lake.is_complete:
+                self._load(tasks, logs, plan, is_recovered=True)
+            self._follow(tasks, logs, interval)
+        finally:
+            logs.close()
+
+    def _follow(self, tasks: Tasks, logs: FollowedLogs, interval: float | None) -> None:
+        plan = self.lake.plan
+        assert plan is not None
+        start = logs.first() if plan.end is None else plan.end
+        while True:
+            begun = time.monotonic()
+            end = logs.next(start, self.job.following.max_bytes)
+            if end != start:
+                plan = plan.next(start, end)
+                self.lake.begin(plan)
+                self._load(tasks, logs, plan)
+                start = end
+            elif interval is None:
+                return
+            if interval is not None:
+                time.sleep(max(0.0, interval - (time.monotonic() - begun)))
+
+    def _load(self, tasks: Tasks, logs: FollowedLogs, plan: Plan, *, is_recovered: bool = False) -> None:
+        """Make the planned batch, and commit it."""
+        assert plan.start is not None
+        assert plan.end is not None
+        begun = time.monotonic()
+        if plan.start == plan.end:
+            snapshot = self._snapshot()
+            if snapshot is None:
+                reason = f"lacks a part of its snapshot, which is no longer in {self._work}"
+                raise UsageError(f"{self.lake.storage.name} {reason}; begin a new lake")
+            pieces = [snapshot.piece(self._work / "snapshot", self.lake.storage)]
+        else:
+            pieces = self._pieces(tasks, logs.spans(plan.start, plan.end))
+        self.lake.commit(pieces)
+        if plan.start == plan.end:
+            shutil.rmtree(self._work / "snapshot", ignore_errors=True)
+        logs.done(plan.end)
+        seconds = time.monotonic() - begun
+        try:
+            backlog = logs.backlog(plan.end)
+        except (OSError, ValueError, BinlogError):  # this must not end the pipeline
+            backlog = None
+        self.on_progress(progress_of(plan.batch, pieces, seconds, backlog, is_recovered=is_recovered))
+
+    def _pieces(self, tasks: Tasks, spans: Sequence[Span]) -> list[Piece]:
+        """The files of each span, written by a task."""
+        for span in spans:
+            self.job.rules.check_effects(span.effects)
+        write = SpanWriter(self.job, self.lake.columns)
+        packed = [zlib.compress(pickle.dumps(span), 1) for span in spans]
+        pieces = tasks.run(write, packed)
+        for piece, span in zip(pieces, spans, strict=True):
+            piece.effects = span.effects
+        return pieces
+
+    @property
+    def _work(self) -> Path:
+        return Path(self.job.work)
 
     def _snapshot(self) -> Snapshot | None:
-        """The snapshot that the lake begins with; a new lake takes it now.
-
-        Until the first batch is decided, the lake is empty: it contains the snapshot, and the first changes.
-        """
+        """The snapshot that the lake begins with, taken now if there is none."""
         from binlog_kaitai.core.table_set import TableSet
-        from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.snapshot.server_snapshot import take_snapshot
         from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
-        job, folder = self.job, self.lake.snapshot
-        found = Snapshot.load(folder)
-        if found is not None and self.lake.newest() is None:
+        job, folder = self.job, self._work / "snapshot"
+        found = Snapshot.load(folder) if job.work else None
+        if found is not None:
             found.check_rules(job.rules)
         if found is not None or not (job.snapshot_readers or job.dump):
             return found
-        if self.lake.newest() is not None or any((self.lake.checkpoint / "offsets").glob("[0-9]*")):
-            raise UsageError(f"{job.folder} was begun without a snapshot; use another directory")
-        tables, dialect = TableSet.of(job.tables), DIALECTS[job.format]
+        options: dict[str, Any] = {
+            "tables": TableSet.of(job.tables),
+            "kind": job.format,
+            "zero_dates": job.zero_dates,
+            "rules": job.rules,
+            "report": self.on_snapshot,
+        }
         if job.dump is not None:
             from binlog_kaitai.snapshot import snapshot_of_dump
             from binlog_kaitai.spark.spooling import log_header
 
-            return snapshot_of_dump(
-                Path(job.dump),
-                folder,
-                tables=tables,
-                dialect=dialect,
-                zero_dates=job.zero_dates,
-                rules=job.rules,
-                header_of=lambda log: log_header(job.following, log),
-                report=self.on_snapshot,
-            )
+            def header_of(log: str) -> Any:
+                return log_header(job.following, log)
+
+            return snapshot_of_dump(Path(job.dump), folder, header_of=header_of, **options)
         assert job.following.server is not None
-        return take_snapshot(
-            job.following.server,
-            folder,
-            tables=tables,
-            dialect=dialect,
-            zero_dates=job.zero_dates,
-            readers=job.snapshot_readers,
-            rules=job.rules,
-            report=self.on_snapshot,
+        return take_snapshot(job.following.server, folder, readers=job.snapshot_readers, **options)
+
+
+class SpanWriter:
+    """Writes one span to the lake, in a task; a function that travels to the workers."""
+
+    def __init__(self, job: Job, columns: Mapping[str, Mapping[str, pa.DataType]]) -> None:
+        self._job = job
+        self._columns = columns
+
+    def __call__(self, packed: bytes) -> Piece:
+        from binlog_kaitai.spark.interpreter import spare_modules
+
+        spare_modules()
+        span: Span = pickle.loads(zlib.decompress(packed))
+        piece = Piece(span.path, span.start, span.end, span.era)
+        job = self._job
+        files = TableFiles(Storage(job.lake), job.format, columns=self._columns)
+        write = self._write if job.following.mode == "FAILFAST" else self._write_around
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                write(span, files, piece)
+            finally:
+                files.close()
+        piece.files = files.files
+        # The driver prints them: nobody reads what the workers print.
+        piece.warnings = list(dict.fromkeys(str(one.message) for one in caught))
+        return piece
+
+    def _options(self, span: Span) -> dict[str, Any]:
+        return {
+            "views": (*self._job.views, STATEMENTS),
+            "zero_dates": self._job.zero_dates,
+            "tables": self._job.tables,
+            "filters": {"include_gtids": span.include or None, "exclude_gtids": span.exclude or None},
+            "rules": self._job.rules,
+        }
+
+    def _write(self, span: Span, files: TableFiles, piece: Piece) -> None:
+        from binlog_kaitai.following.spans import source_of
+        from binlog_kaitai.lake.write import write_lake
+
+        def definitions() -> Any:
+            return restore(span.definitions, self._job.following.ddl)
+
+        written = write_lake(
+            source_of(span), files, definitions=definitions, era=span.era, **self._options(span)
         )
+        piece.keys, piece.incomplete = written.keys, written.incomplete
 
-    def close(self) -> None:
-        self.lake.close()
+    def _write_around(self, span: Span, files: TableFiles, piece: Piece) -> None:
+        from binlog_kaitai.following.spans import definitions_in, split_of
+        from binlog_kaitai.lake.write import write_around, write_damage
+        from binlog_kaitai.spark.split_rows import report_dropped
 
-    def _take(self, pieces: DataFrame, batch: int) -> None:
-        begun = time.monotonic()
-        found: list[dict[str, Any]] = []
-        texts: list[str] = []
-        if not self.lake.is_decided(batch):
-            rows = sorted(pieces.collect(), key=lambda row: row["number"])
-            found = [json.loads(row["piece"]) for row in rows]
-            texts = [text for one in found for text in one.pop("warnings")]
-            if batch == 0 and (snapshot := self._snapshot()) is not None:
-                found.insert(0, snapshot.piece(self.lake.snapshot))
-            if self.job.format == "delta":
-                from binlog_kaitai.spark.formats import append_batch
-
-                append_batch(pieces.sparkSession, self.lake, batch, found)
-        record = self.lake.commit(batch, found)
-        seconds = time.monotonic() - begun
-        self.on_batch(record)
-        if self.on_progress is not None:
-            self.on_progress(Progress.of(record, seconds, self._meter.after(batch), texts))
-
-    @cached_property
-    def _meter(self) -> PipelineMeter:
-        return PipelineMeter(self.job.following.paths, self.lake.checkpoint / "offsets")
+        split, ddl = split_of(span), self._job.following.ddl
+        written, damages = write_around(
+            split, files, definitions_at=definitions_in(span, ddl), **self._options(span)
+        )
+        piece.keys, piece.incomplete = written.keys, written.incomplete
+        piece.damaged_ranges = len(damages)
+        if damages and self._job.following.mode == "PERMISSIVE":
+            write_damage(damages, split, files, self._job.rules)
+        elif damages:
+            report_dropped(damages, split)

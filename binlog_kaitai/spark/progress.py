@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from binlog_kaitai.errors import BinlogError, writing_to
-from binlog_kaitai.following import Checkpoint, Follower
-from binlog_kaitai.following.backlog import Backlog, BacklogMeter
+from binlog_kaitai.errors import writing_to
+from binlog_kaitai.following.backlog import Backlog
 from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Kind
+from binlog_kaitai.lake.batches import Piece
+from binlog_kaitai.lake.files import rows_by_table
 from binlog_kaitai.live.metrics import prometheus_text
 from binlog_kaitai.sources.disk import replace_file
-from binlog_kaitai.spark.stream import checkpoint_of
 
 _PREFIX = "binlog_kaitai_pipeline_"
 _METRICS = {
@@ -60,6 +57,8 @@ class Progress:
         What the user should know about the rows.
     tables : frozenset of str
         Tables with changes, by their names on the server.
+    is_recovered : bool
+        An earlier run had begun the batch.
     """
 
     batch: int
@@ -70,34 +69,16 @@ class Progress:
     backlog: Backlog | None
     warnings: tuple[str, ...] = ()
     tables: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(
-        cls, record: Mapping[str, Any], seconds: float, backlog: Backlog | None, texts: Iterable[str] = ()
-    ) -> Progress:
-        """The progress that the record of a batch describes, with the warnings of its tasks."""
-        rows: Counter[str] = Counter()
-        for file in record["files"]:
-            rows[os.path.dirname(os.path.dirname(file["to"]))] += file["rows"]
-        for piece in record["pieces"]:
-            rows.update(piece.get("rows", {}))
-        sources = [piece["source"] for piece in record["pieces"] if "source" in piece]
-        return cls(
-            record["batch"],
-            dict(sorted(rows.items())),
-            sum(one["end"] - one["start"] for one in sources),
-            seconds,
-            sum(piece.get("damaged_ranges", 0) for piece in record["pieces"]),
-            backlog,
-            tuple(dict.fromkeys((*texts, *_logged_as_text(record)))),
-            frozenset(name for piece in record["pieces"] for name in piece["keys"]),
-        )
+    is_recovered: bool = False
 
     def line(self) -> str:
         """One line for people."""
-        rate = f" ({size_text(self.bytes / self.seconds)}/s)" if self.seconds > 0 else ""
         found = f"batch {self.batch}: {sum(self.rows.values()):,} rows of {len(self.rows)} tables, "
-        found += f"{size_text(self.bytes)} in {self.seconds:.1f} s{rate}"
+        found += size_text(self.bytes)
+        if self.is_recovered:
+            found += ", recovered"
+        elif self.seconds > 0:
+            found += f" in {self.seconds:.1f} s ({size_text(self.bytes / self.seconds)}/s)"
         if self.damaged_ranges:
             found += f", {self.damaged_ranges} damaged ranges"
         return found if self.backlog is None else f"{found}; {_backlog_text(self.backlog)}"
@@ -161,37 +142,33 @@ class ProgressFiles:
         return prometheus_text(_PREFIX, _METRICS, {**self._totals, **gauges}, "table")
 
 
-class PipelineMeter:
-    """Measures what remains after a batch of a pipeline."""
-
-    def __init__(self, paths: tuple[str, ...], offsets: Path) -> None:
-        self._meter = BacklogMeter(Follower(paths))
-        self._offsets = offsets
-
-    def after(self, batch: int) -> Backlog | None:
-        """The backlog after a batch; None if it is unknown, which must not end the pipeline."""
-        with suppress(OSError, ValueError, BinlogError):
-            return self._meter.after(offset_of(self._offsets / str(batch)))
-        return None
-
-
-def offset_of(path: Path) -> Checkpoint:
-    """The end of a batch, from the file in which Spark stores it before the batch starts.
-
-    Raises
-    ------
-    OSError, ValueError
-        The file does not exist or has another form.
-    """
-    return checkpoint_of(json.loads(path.read_text(encoding="utf-8").splitlines()[-1]))
+def progress_of(
+    batch: int,
+    pieces: Sequence[Piece],
+    seconds: float,
+    backlog: Backlog | None,
+    *,
+    is_recovered: bool = False,
+) -> Progress:
+    """The progress that a batch made."""
+    texts = [text for piece in pieces for text in (*piece.warnings, *_logged_as_text(piece))]
+    return Progress(
+        batch,
+        rows_by_table(file for piece in pieces for file in piece.files),
+        sum(piece.end - piece.start for piece in pieces),
+        seconds,
+        sum(piece.damaged_ranges for piece in pieces),
+        backlog,
+        tuple(dict.fromkeys(texts)),
+        frozenset(".".join(table) for piece in pieces for table in piece.keys),
+        is_recovered,
+    )
 
 
-def _logged_as_text(record: Mapping[str, Any]) -> Iterator[str]:
-    for piece in record["pieces"]:
-        for one in piece["table_effects"]:
-            if one["kind"] == Kind.UNCLEAR and one["reason"] == LOGGED_AS_TEXT:
-                table = f"{one['schema_name']}.{one['table_name']}"
-                yield f"{table}: {one['reason']}, so they are missing from its changes"
+def _logged_as_text(piece: Piece) -> Iterator[str]:
+    for one in piece.effects:
+        if one.kind == Kind.UNCLEAR and one.reason == LOGGED_AS_TEXT:
+            yield f"{one.schema_name}.{one.table_name}: {one.reason}, so they are missing from its changes"
 
 
 def size_text(size: float) -> str:

@@ -6,16 +6,15 @@ task reads one of its spans.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Checkpoint, Follower, Span
-from binlog_kaitai.following.backlog import BacklogMeter
+from binlog_kaitai.following import Span
+from binlog_kaitai.spark.followed_logs import FollowedLogs
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.limits import (
     ASKED_BY_SPARK,
@@ -25,10 +24,7 @@ from binlog_kaitai.spark.limits import (
     ReadMaxFiles,
     SupportsTriggerAvailableNow,
 )
-from binlog_kaitai.spark.stream_options import READER, Following
-
-if TYPE_CHECKING:
-    from binlog_kaitai.spark.spooling import QuerySpool
+from binlog_kaitai.spark.stream_options import Following
 
 
 class SpanPartition(InputPartition):
@@ -50,47 +46,20 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """
 
     def __init__(self, options: Following, *, follows_definitions: bool) -> None:
+        if options.server is not None and not ASKED_BY_SPARK:
+            raise UsageError("a stream from a server requires PySpark 4.2 or newer")
         self._options = options
-        self._until = options.until
+        self._logs = FollowedLogs(options, follows_definitions=follows_definitions)
         self._initial: dict[str, Any] | None = None
         self._planned_end: dict[str, Any] | None = None
-        self._is_limited = options.limits_first_batch
-        self._spool: QuerySpool | None = None
-        if options.server is not None:
-            if not ASKED_BY_SPARK:
-                raise UsageError("a stream from a server requires PySpark 4.2 or newer")
-            from binlog_kaitai.spark.spooling import QuerySpool
-
-            self._spool = QuerySpool(options.server, options.paths[0], options.starting)
-        self._follower = Follower(
-            options.paths,
-            fails_on_loss=options.fails_on_data_loss,
-            follows_definitions=follows_definitions,
-            ddl=options.ddl,
-            split_size=options.split_size,
-            at_once=options.at_once,
-            passes_damage=options.mode != "FAILFAST",
-        )
-        self._meter = BacklogMeter(self._follower)
         self._reached: dict[str, Any] | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         if ASKED_BY_SPARK:
-            return self._first_offset()
+            return self._logs.first()
         if self._initial is None:  # Spark 4.1 requests the end of the first batch before its start
-            self._initial = self._first_offset()
+            self._initial = self._logs.first()
         return self._initial
-
-    def _first_offset(self) -> dict[str, Any]:
-        starting: str | Mapping[str, Any] = self._options.starting
-        added = {}
-        if self._spool is not None:
-            added[READER], starting = self._spool.begin()
-        if not isinstance(starting, str):
-            checkpoint = self._follower.place(starting)
-        else:
-            checkpoint = self._follower.latest() if starting == "latest" else self._follower.earliest()
-        return {**checkpoint.as_dict(), **added}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         if self._options.max_files is not None:
@@ -98,10 +67,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadMaxBytes(self._options.max_bytes)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        if self._spool is not None:
-            self._spool.is_bounded = True
-        else:
-            self._until = self._follower.end()
+        self._logs.end_here()
 
     def latestOffset(  # noqa: N802
         self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
@@ -113,9 +79,10 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         SourceError
             The logs do not continue where the last batch ended.
         """
-        if start is None:  # Spark 4.1: the batch begins where the last one ended
-            limit = self.getDefaultReadLimit() if self._is_limited else ReadAllAvailable()
-            self._is_limited = True
+        if start is None:
+            # Spark 4.1: the batch begins where the last one ended. The first one of a run may be the only
+            # one, with ``Trigger.AvailableNow``, so it takes everything.
+            limit = ReadAllAvailable() if self._reached is None else self.getDefaultReadLimit()
             start = self._planned_end or self.initialOffset()
         size = files = None
         match limit:
@@ -128,23 +95,14 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 pass
             case _:
                 raise UsageError(f"unsupported read limit: {limit}")
-        until = self._until
-        if self._spool is not None:
-            self._spool.resume(start)
-            until = self._spool.end()
-        checkpoint, added = _parse(start)
-        end = self._follower.advance(checkpoint, max_bytes=size, max_files=files, until=until)
-        self._reached = {**end.as_dict(), **added}
+        self._reached = self._logs.next(start, size, files)
         return self._reached
 
     def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
         """The end of the newest log, and what remains after the batch that has just been planned."""
-        file, size = self._follower.end() if self._spool is None else self._spool.end()
-        found: dict[str, Any] = {"file": file, "position": size}
-        if self._reached is not None:
-            backlog = self._meter.after(checkpoint_of(self._reached))
-            found |= {f"{name}_behind": value for name, value in asdict(backlog).items()}
-        return found
+        file, size = self._logs.end()
+        backlog = {} if self._reached is None else self._logs.backlog_fields(self._reached)
+        return {"file": file, "position": size, **backlog}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """A partition for each span between two offsets.
@@ -154,19 +112,15 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         SourceError
             A log no longer exists.
         """
-        if self._spool is not None:
-            self._spool.resume(start)
         self._planned_end = end  # Spark 4.1 calls this before it requests the next end, also after a restart
-        spans = self._follower.spans(_parse(start)[0], _parse(end)[0])
+        spans = self._logs.spans(start, end)
         return [SpanPartition(number, span) for number, span in enumerate(spans)]
 
     def commit(self, end: dict[str, Any]) -> None:
-        if self._spool is not None:
-            self._spool.done(end)
+        self._logs.done(end)
 
     def stop(self) -> None:
-        if self._spool is not None:
-            self._spool.close()
+        self._logs.close()
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one span.
@@ -183,14 +137,3 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError
-
-
-def checkpoint_of(offset: dict[str, Any]) -> Checkpoint:
-    """The checkpoint in an offset of a query."""
-    return _parse(offset)[0]
-
-
-def _parse(offset: dict[str, Any]) -> tuple[Checkpoint, dict[str, Any]]:
-    """The checkpoint in an offset, and the name of its query."""
-    added = {READER: offset[READER]} if READER in offset else {}
-    return Checkpoint.of({name: value for name, value in offset.items() if name != READER}), added

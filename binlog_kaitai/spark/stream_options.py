@@ -50,11 +50,6 @@ class Following:
         One of `binlog_kaitai.spark.reader_options.MODES`.
     server : str or None
         The URL of a running server; `paths` is then the directory of its spool.
-    until : (str, int) or None
-        Where the last batch ends, as returned by `Follower.end`; for Spark 4.1, which does not request it.
-    limits_first_batch : bool
-        With Spark 4.1 the first batch of a run may be the only one, with ``Trigger.AvailableNow``. So it
-        takes everything available unless this is set.
     """
 
     paths: tuple[str, ...]
@@ -67,8 +62,6 @@ class Following:
     at_once: int = 1
     mode: str = "FAILFAST"
     server: str | None = None
-    until: tuple[str, int] | None = None
-    limits_first_batch: bool = False
 
 
 def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.errors import writing_to
@@ -33,6 +33,9 @@ _UNFIT = re.compile(r'[%./\\:*?#"<>|\x00-\x1f\ud800-\udfff]')
 _LONGEST, _DIGEST = 255, 8
 
 
+Name = TypeVar("Name", bound=Hashable)
+
+
 class PartWriter:
     """Consecutive Parquet files of a folder; a new one is started when the columns change.
 
@@ -40,8 +43,6 @@ class PartWriter:
     ----------
     stores_schema
         Store the Arrow schema in the files, for types that only Arrow has.
-    footer
-        More entries for the footer of each file.
     encoders
         Threads that encode row groups, one of this writer at a time; by default, the caller's thread does.
 
@@ -58,14 +59,12 @@ class PartWriter:
         folder: Path,
         *,
         stores_schema: bool = True,
-        footer: Mapping[bytes, Any] | None = None,
         encoders: Executor | None = None,
     ) -> None:
         self.rows = 0
         self.waiting = 0
         self._folder = self._path = folder
         self._stores_schema = stores_schema
-        self._footer = footer
         self._encoders = encoders
         self._encoding: Future[None] | None = None
         self._batches: list[pa.RecordBatch] = []
@@ -105,10 +104,9 @@ class PartWriter:
         table = pa.Table.from_batches(batches)
         if self._writer is None:
             self._options = parquet_options(table)
-            self._path = self._next_path()
-            with writing_to(str(self._path)):
+            with writing_to(str(self._folder)):
                 self._writer = pq.ParquetWriter(
-                    self._path, table.schema, store_schema=self._stores_schema, **self._options
+                    self.open_next(), table.schema, store_schema=self._stores_schema, **self._options
                 )
         with writing_to(str(self._path)):
             self._writer.write_table(with_one_dictionary(table, self._options), row_group_size=_GROUP_ROWS)
@@ -120,15 +118,45 @@ class PartWriter:
         if self._writer is not None:
             writer, self._writer = self._writer, None
             with writing_to(str(self._path)):
-                if self._footer is not None:
-                    writer.add_key_value_metadata(self._footer)
                 writer.close()
+                self.closed(writer.writer.metadata)
 
-    def _next_path(self) -> Path:
-        with writing_to(str(self._folder)):
-            self._folder.mkdir(parents=True, exist_ok=True)
+    def open_next(self) -> Any:
+        """Where to write the next file: its path, or a stream."""
+        self._folder.mkdir(parents=True, exist_ok=True)
         number = 1 + len(list(self._folder.glob("part-*.parquet")))
-        return self._folder / f"part-{number:05}.parquet"
+        self._path = self._folder / f"part-{number:05}.parquet"
+        return self._path
+
+    def closed(self, metadata: Any) -> None:
+        """Called with the Parquet footer of each file that is complete."""
+
+
+class OpenFiles(Generic[Name]):
+    """Files that are written side by side, in bounded memory.
+
+    Parameters
+    ----------
+    begin
+        Returns the writer for a name.
+    """
+
+    def __init__(self, begin: Callable[[Name], PartWriter]) -> None:
+        self._begin = begin
+        self._writers: dict[Name, PartWriter] = {}
+
+    def write(self, name: Name, batch: pa.RecordBatch) -> None:
+        """Write rows to the file of a name."""
+        writer = self._writers.pop(name, None) or self._begin(name)
+        self._writers[name] = writer  # the last entry is the most recently used
+        writer.write(batch)
+        _bound(self._writers)
+
+    def close(self) -> None:
+        """Write what is buffered, and close all files."""
+        for writer in self._writers.values():
+            writer.close()
+        self._writers.clear()
 
 
 @contextmanager
@@ -201,7 +229,7 @@ def _page_batches(page: RowsPage, zero_dates: str) -> Iterator[tuple[Table, pa.R
     yield None
 
 
-def _bound(writers: dict[str, PartWriter]) -> None:
+def _bound(writers: dict[Any, PartWriter]) -> None:
     if sum(writer.waiting for writer in writers.values()) > _ALL_BYTES:
         for writer in writers.values():
             writer.flush()

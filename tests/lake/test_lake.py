@@ -1,193 +1,195 @@
-"""A lake has each row once, even if a writer was killed; and it equals the output of `export`."""
+"""A lake has each row once, whenever its pipeline was killed; and it equals what the readers read."""
 
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
+import json
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Follower
-from binlog_kaitai.following.spans import source_of
-from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.lake.iceberg import IcebergTables
-from binlog_kaitai.lake.types import DIALECTS
-from binlog_kaitai.lake.write import by_date, write_around, write_damage, write_lake
+from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.lake import delta
+from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.files import TableFiles, by_date, rows_by_table
+from binlog_kaitai.lake.place import Place
+from binlog_kaitai.lake.rules import NO_RULES
+from binlog_kaitai.lake.storage import Storage, table_name
+from binlog_kaitai.lake.types import schema_in_lake
+from binlog_kaitai.lake.write import write_around, write_damage
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.views.parquet_folder import folder_name, write_changes
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import plan
 from tests.corpus_files import CORPUS
 from tests.extent import sample
+from tests.lake.lakes import OneByOne, fill, opened, rows, table
 
 CASES = ["mysql-9.7/mixed", "mysql-9.7/payloads", "mysql-9.7/ddl", "mysql-5.6/rotate", "mariadb-11.8/ddl"]
+
+DDL = [CORPUS / "mysql-9.7" / "ddl" / "binlog.000001"]
 
 
 class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-def fill(lake: Lake, paths: list[str], batch_size: int, kind: str = "parquet") -> None:
-    """All of some logs, in batches of several small spans; those that are decided are not made again."""
-    follower = Follower(paths, follows_definitions=True, split_size=batch_size // 3)
-    checkpoint = follower.earliest()
-    for batch in itertools.count():
-        end = follower.advance(checkpoint, max_bytes=batch_size)
-        if end == checkpoint:
-            return
-        spans = [] if lake.is_decided(batch) else follower.spans(checkpoint, end)
-        lake.commit(batch, [piece(lake, span, kind) for span in spans])
-        checkpoint = end
-
-
-def piece(lake: Lake, span: Any, kind: str) -> dict[str, Any]:
-    staging, definitions = lake.new_staging(), restore(span.definitions)
-    written = write_lake(source_of(span), staging, definitions=definitions, dialect=DIALECTS[kind])
-    table_effects = [asdict(one) for one in span.effects]
-    found = {"files": written.files, "keys": written.keys, "incomplete": written.incomplete}
-    return {"staging": str(staging), "table_effects": table_effects, **found}
-
-
-def opened(folder: Path, kind: str = "parquet") -> Lake:
-    lake = Lake(folder, kind, IcebergTables(folder) if kind == "iceberg" else None)
-    lake.open()
-    (lake.checkpoint / "offsets").mkdir(parents=True, exist_ok=True)
-    (lake.checkpoint / "offsets" / "0").touch()
-    (lake.checkpoint / "metadata").write_text('{"id": "one"}')
-    return lake
-
-
-def rows(folder: Path, without: str = "") -> Counter[str]:
-    """The rows below a folder, whichever files and columns they are in, but for one column."""
-    found: Counter[str] = Counter()
-    for path in sorted(folder.rglob("*.parquet")):
-        for row in ds.dataset(path).to_table().to_pylist():
-            row.pop("log_date", None)
-            row.pop(without, None)
-            found[repr([(name, str(value)) for name, value in row.items() if value is not None])] += 1
-    return found
-
-
-def expected(paths: list[str]) -> tuple[Counter[str], Counter[str]]:
-    def count(table: pa.Table) -> Counter[str]:
-        kept = [
-            [(name, str(value)) for name, value in row.items() if value is not None]
-            for row in table.to_pylist()
-        ]
-        return Counter(map(repr, kept))
-
-    return count(bk.read_events(paths).read_all()), count(bk.read_transactions(paths).read_all())
+def contents(lake: Lake) -> dict[str, Counter[str]]:
+    """All tables of a lake, with the times when logs were found in use left out."""
+    names = [f"changes/{name}" for name in lake.storage.names("changes")]
+    return {name: rows(table(lake, name)) for name in ("events", "transactions", "statements", *names)}
 
 
 @pytest.mark.parametrize("case", sample(CASES, 2))
-def test_a_lake_is_what_export_writes(case: str, tmp_path: Path) -> None:
+def test_a_lake_is_what_the_readers_read(case: str, tmp_path: Path) -> None:
     paths = [str(path) for path in sorted((CORPUS / case).glob("*.0*"))]
-    lake = opened(tmp_path / "lake")
-    fill(lake, paths, 9000)
-    assert (rows(lake.folder / "events"), rows(lake.folder / "transactions")) == expected(paths)
-    write_changes(RowsPages(paths, Filters()), tmp_path / "export")
-    names = sorted(path.name for path in (tmp_path / "export").iterdir())
-    assert sorted(path.name for path in (lake.folder / "changes").iterdir()) == names
-    for name in names:
-        found = rows(lake.folder / "changes" / name, without="_sequence")
-        assert found == rows(tmp_path / "export" / name), name
-
-
-@pytest.mark.parametrize("left", sample([10, 0, 1, 2, 9, 11, 12, 23, 30, 37], 1))
-def test_killed_between_any_two_renames(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = [str(CORPUS / "mysql-9.7" / "ddl" / "binlog.000001")]
-    whole = opened(tmp_path / "whole")
-    fill(whole, paths, 9000)
-    rename, renames = Path.rename, itertools.count()
-
-    def rename_or_die(self: Path, target: Path) -> Path:
-        if next(renames) == left:
-            raise KilledError
-        return rename(self, target)
-
-    lake = opened(tmp_path / "lake")
-    monkeypatch.setattr(Path, "rename", rename_or_die)
-    with pytest.raises(KilledError):
-        fill(lake, paths, 9000)
-    lake.close()
-    again = opened(tmp_path / "lake")
-    fill(again, paths, 9000)
-    for view in ("events", "transactions", "changes"):
-        assert rows(again.folder / view) == rows(whole.folder / view)
-    assert not list((again.folder / "_pipeline" / "staging").iterdir())
-    assert len(list(again.records())) == len(list(whole.records()))
-
-
-def test_files_that_no_batch_decided_are_not_in_the_lake(tmp_path: Path) -> None:
+    fill(tmp_path, paths, 9000)
     lake = opened(tmp_path)
-    staging = lake.new_staging() / "events"
-    staging.mkdir(parents=True)
-    (staging / "part.parquet").write_bytes(b"half")
-    lake.close()
-    assert not list(opened(tmp_path).folder.rglob("*.parquet"))
+    for name, read in (
+        ("events", bk.read_events),
+        ("transactions", bk.read_transactions),
+        ("statements", bk.read_ddl),
+    ):
+        expected = read(paths).read_all()
+        types = schema_in_lake(expected.schema)
+        assert rows(table(lake, name)) == rows(expected.cast(types)), name
+    images = Counter[str]()
+    for row in bk.read_changes(paths).read_all().to_pylist():
+        name = table_name((row["schema"], row["table"]))
+        images[name] += (row["before"] is not None) + (row["after"] is not None)
+    assert {name: table(lake, f"changes/{name}").num_rows for name in lake.storage.names("changes")} == images
 
 
-def test_files_that_somebody_removed_from_the_lake_are_not_missed(tmp_path: Path) -> None:
-    lake = opened(tmp_path)
-    fill(lake, [str(CORPUS / "mysql-5.6" / "rotate")], 9000)
-    lake.close()
-    for path in (tmp_path / "events").rglob("*.parquet"):
-        path.unlink()
-    opened(tmp_path)
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("left", sample([7, 0, 1, 2, 3, 4, 9, 14, 22, 30], 2))
+def test_killed_around_any_commit(
+    left: int, when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "whole", DDL, 9000)
+    counter = itertools.count()
+
+    def dying(commit: Any) -> Any:
+        def commit_or_die(*arguments: Any) -> Any:
+            number = next(counter)
+            if number > left or (number == left and when == "before"):
+                raise KilledError
+            found = commit(*arguments)
+            if number == left:
+                raise KilledError
+            return found
+
+        return commit_or_die
+
+    with monkeypatch.context() as patch:
+        patch.setattr(delta.DeltaTables, "create", dying(delta.DeltaTables.create))
+        patch.setattr(delta.DeltaTable, "append", dying(delta.DeltaTable.append))
+        patch.setattr(Place, "store", dying(Place.store))
+        with pytest.raises(KilledError):
+            fill(tmp_path / "lake", DDL, 9000)
+    fill(tmp_path / "lake", DDL, 9000)
+    again, whole = opened(tmp_path / "lake"), opened(tmp_path / "whole")
+    assert contents(again) == contents(whole)
+    assert again.lineage() == whole.lineage()
+    assert again.plan is not None
+    assert whole.plan is not None
+    assert again.plan.batch == whole.plan.batch
 
 
-def test_one_writer_at_a_time(tmp_path: Path) -> None:
-    lake = opened(tmp_path)
-    code = "import sys; from pathlib import Path; from binlog_kaitai.lake.commits import Lake;"
-    command = [sys.executable, "-c", code + "Lake(Path(sys.argv[1])).open()", str(tmp_path)]
-    assert b"another pipeline is writing" in subprocess.run(command, capture_output=True).stderr
-    lake.close()
-    assert subprocess.run(command, capture_output=True).returncode == 0
+def test_a_recovered_batch_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, "commit", lambda *_: (_ for _ in ()).throw(KilledError))
+        with pytest.raises(KilledError):
+            fill(tmp_path, DDL, 9000)
+    first, second, *_ = fill(tmp_path, DDL, 9000)
+    assert first.line().startswith("batch 0: ")
+    assert ", recovered; " in first.line()
+    assert "/s)" not in first.line()
+    assert "recovered" not in second.line()
+
+
+def test_the_second_writer_fails(tmp_path: Path) -> None:
+    fill(tmp_path, DDL, 9000)
+    one, other = Lake(str(tmp_path)), Lake(str(tmp_path))
+    plan_of_one, plan_of_other = one.open(NO_RULES), other.open(NO_RULES)
+    assert plan_of_one == plan_of_other
+    one.begin(plan_of_one.next({"file": "a"}, {"file": "b"}))
+    with pytest.raises(SourceError, match="another pipeline is writing to this lake"):
+        other.begin(plan_of_other.next({"file": "a"}, {"file": "b"}))
+
+
+def test_a_batch_that_two_processes_commit_is_in_the_lake_once(tmp_path: Path) -> None:
+    """The first of them was only slow, and not dead."""
+    slow = OneByOne()
+    batches = fill(tmp_path / "whole", DDL, 1 << 20)
+    assert len(batches) == 1
+
+    def overtaken(task: Any, inputs: Any) -> Any:
+        pieces = OneByOne().run(task, inputs)
+        fill(tmp_path / "lake", DDL, 1 << 20)
+        return pieces
+
+    slow.run = overtaken  # type: ignore[method-assign]
+    from binlog_kaitai.spark.pipeline import Job, Pipeline
+    from binlog_kaitai.spark.stream_options import Following
+
+    following = Following(tuple(map(str, DDL)), max_bytes=1 << 20)
+    Pipeline(Job(following, str(tmp_path / "lake"))).run(slow)
+    assert contents(opened(tmp_path / "lake")) == contents(opened(tmp_path / "whole"))
+
+
+def test_files_of_a_failed_attempt_are_in_no_table(tmp_path: Path) -> None:
+    fill(tmp_path, DDL, 9000)
+    before = rows(table(opened(tmp_path), "events"))
+    (path, *_) = (tmp_path / "events").rglob("*.parquet")
+    (path.parent / "part-00000000000000000000000000000000.parquet").write_bytes(path.read_bytes())
+    assert rows(table(opened(tmp_path), "events")) == before
+
+
+def test_nothing_new_makes_no_batch(tmp_path: Path) -> None:
+    assert len(fill(tmp_path, DDL, 9000)) > 2
+    version = DeltaTable(str(tmp_path / "statements")).version()
+    assert fill(tmp_path, DDL, 9000) == []
+    assert DeltaTable(str(tmp_path / "statements")).version() == version
+
+
+def test_files_have_statistics_of_their_rows(tmp_path: Path) -> None:
+    fill(tmp_path, [CORPUS / "mysql-9.7" / "rotate" / "binlog.000001"])
+    (log,) = (tmp_path / "changes" / "t.a" / "_delta_log").glob("*.json")
+    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    (added,) = (one["add"] for one in actions if "add" in one)
+    found, expected = json.loads(added["stats"]), table(opened(tmp_path), "changes/t.a")
+    assert found["numRecords"] == expected.num_rows
+    for name in ("_sequence", "_position", "id"):
+        values = expected[name].to_pylist()
+        assert (found["minValues"][name], found["maxValues"][name]) == (min(values), max(values))
+        assert found["nullCount"][name] == 0
+    times = expected["_commit_timestamp"].to_pylist()
+    assert found["minValues"]["_commit_timestamp"] == f"{min(times):%Y-%m-%dT%H:%M:%S.%fZ}"
+    assert found["maxValues"]["_commit_timestamp"] == f"{max(times):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(UsageError, match="is not empty and is not"):
-        Lake(tmp_path).open()
+    with pytest.raises(UsageError, match="is not empty and is not a pipeline's lake"):
+        Lake(str(tmp_path)).open(NO_RULES)
+
+
+def test_a_lake_of_the_old_kind(tmp_path: Path) -> None:
+    (tmp_path / "_pipeline" / "batches").mkdir(parents=True)
+    with pytest.raises(UsageError, match="is a lake of an earlier version; begin a new one"):
+        Lake(str(tmp_path)).open(NO_RULES)
 
 
 def test_a_lake_goes_on_as_what_it_is(tmp_path: Path) -> None:
-    lake = opened(tmp_path)
-    fill(lake, [str(CORPUS / "mysql-5.6" / "rotate")], 9000)
-    lake.close()
-    with pytest.raises(UsageError, match="is a lake in parquet format"):
-        Lake(tmp_path, "delta").open()
-    opened(tmp_path)
-
-
-def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyiceberg", None)
-    with pytest.raises(UsageError, match=r'pip install "binlog-kaitai\[iceberg\]"'):
-        IcebergTables(tmp_path)
-
-
-def test_without_its_checkpoint_a_lake_is_refused(tmp_path: Path) -> None:
-    lake = opened(tmp_path)
-    fill(lake, [str(CORPUS / "mysql-5.6" / "rotate")], 9000)
-    lake.close()
-    (lake.checkpoint / "offsets" / "0").unlink()
-    with pytest.raises(UsageError, match="checkpoint is missing"):
-        Lake(tmp_path).open()
+    fill(tmp_path, DDL)
+    with pytest.raises(UsageError, match="is a lake in delta format; keep that format"):
+        Lake(str(tmp_path), "iceberg").check()
 
 
 def test_rows_by_date() -> None:
@@ -203,62 +205,69 @@ def test_rows_by_date() -> None:
     }
 
 
-def test_decimals_that_spark_has_not_are_text(tmp_path: Path) -> None:
-    path = CORPUS / "mysql-9.7" / "types_full" / "binlog.000001"
-    follower = Follower([str(path)], follows_definitions=True)
-    start = follower.earliest()
-    written = [
-        write_lake(source_of(span), tmp_path, views=["changes"], definitions=restore(span.definitions))
-        for span in follower.spans(start, follower.advance(start))
-    ]
-    kinds = {field.type for file in written[0].files for field in ds.dataset(tmp_path / file).schema}
-    assert any(pa.types.is_decimal(kind) for kind in kinds)
-    assert not any(pa.types.is_decimal(kind) and kind.precision > 38 for kind in kinds)
-
-
 @pytest.mark.parametrize(
-    "key", [("s", "a/b"), ("..", "/etc/t"), ("", "."), ("", ""), ("a\0", "c:"), ("a.b", "c#")]
+    ("key", "name"),
+    [
+        (("shop", "orders"), "shop.orders"),
+        (("s", "a/b"), "s.a~2Fb"),
+        (("a.b", "c#"), "a~2Eb.c~23"),
+        (("a b", "50%"), "a~20b.50~25"),
+        (("~", "~2F"), "~7E.~7E2F"),
+        (("été", "表"), "été.表"),
+        (("..", "\0"), "~2E~2E.~00"),
+    ],
 )
-def test_the_folder_of_a_table_is_one_name(key: tuple[str, str]) -> None:
-    name = folder_name(key)
-    assert not set(name) & set("/\\\0:#")
-    assert tuple(map(unquote, name.split("."))) == key
-    assert name != ".."
+def test_the_folder_of_a_table_needs_no_encoding_in_a_url(key: tuple[str, str], name: str) -> None:
+    assert table_name(key) == name
 
 
-def test_the_folder_of_a_table_with_a_long_name(tmp_path: Path) -> None:
+def test_the_folder_of_a_table_with_a_long_name() -> None:
     long = "\N{CJK UNIFIED IDEOGRAPH-8868}" * 63
-    keys = [(long + one, long + other) for one in "ab" for other in "ab"] + [("." * 64, "." * 64)]
-    names = [folder_name(key) for key in keys]
+    keys = [(long + one, long + other) for one in "ab" for other in "ab"]
+    names = [table_name(key) for key in keys]
     assert len(set(names)) == len(keys)
-    for key, name in zip(keys, names, strict=True):
-        assert len(name.encode()) <= 255
-        assert folder_name(key) == name
-        (tmp_path / name).mkdir()
-    assert names[0].startswith(long + "a.")
-    assert "%~" not in folder_name(("%~", "t"))
+    assert all(len(name.encode()) <= 255 and "%" not in name for name in names)
+    assert "~~" not in table_name(("~~", "%~"))
 
 
 @pytest.mark.parametrize("case", ["mysql-9.7-flipped_bit", "mariadb-10.11-hole", "mysql-9.7-garbage_tail"])
 def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -> None:
     (split,) = plan(str(next((CORPUS / "damaged" / case).glob("*.0*"))), 0)
-    written, damages = write_around(split, tmp_path, definitions_at=lambda part: Definitions())
-    assert damages
-    for view in ("events", "transactions"):
-        batches = [item for item in read_around(split, view) if not isinstance(item, Gap)]
-        assert sum(rows(tmp_path / view).values()) == sum(batch.num_rows for batch in batches)
-    images: Counter[str] = Counter()
+    files = TableFiles(Storage(str(tmp_path)))
+    written, damages = write_around(split, files, definitions_at=lambda part: Definitions())
+    write_damage(damages, split, files)
+    files.close()
+    counts = rows_by_table(files.files)
+    assert counts.pop("damage") == len(damages) > 0
+    for view in ("events", "transactions", "statements"):
+        found = read_around(split, "ddl" if view == "statements" else view)
+        expected = sum(item.num_rows for item in found if not isinstance(item, Gap))
+        assert counts.pop(view, 0) == expected
+    images = Counter[str]()
     for item in read_around(split, "changes"):
         for row in [] if isinstance(item, Gap) else item.to_pylist():
-            count = (row["before"] is not None) + (row["after"] is not None)
-            images[f"{row['schema']}.{row['table']}"] += count
-    assert {path.name: rows(path).total() for path in (tmp_path / "changes").iterdir()} == images
-    found = write_damage(damages, split, tmp_path)
-    reported = pa.concat_tables(
-        pq.read_table(tmp_path / path, partitioning=None) for path in found
-    ).to_pylist()
+            name = f"changes/{row['schema']}.{row['table']}"
+            images[name] += (row["before"] is not None) + (row["after"] is not None)
+    assert counts == images
+    assert {f"changes/{'.'.join(name)}" for name in written.keys} == images.keys()
+    (file,) = (one for one in files.files if one.table == "damage")
+    reported = pq.read_table(tmp_path / "damage" / file.path, partitioning=None).to_pylist()
     assert [(row["file"], row["from"]) for row in reported] == [
         (split.file.path, one.start) for one in damages
     ]
     assert all(row["from"] < row["to"] <= split.file.size for row in reported)
-    assert sum(written.files.values()) > 0
+
+
+def test_credentials_are_in_no_name() -> None:
+    storage = Storage(
+        "s3://key:secret@bucket/lake?region=eu-central-1&endpoint_override=localhost:1&scheme=http"
+    )
+    assert storage.name == "s3://bucket/lake"
+    assert storage.delta_url("events") == "s3://bucket/lake/events"
+    assert storage.delta_options() == {
+        "AWS_REGION": "eu-central-1",
+        "AWS_ENDPOINT_URL": "http://localhost:1",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+    }

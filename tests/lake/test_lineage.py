@@ -4,98 +4,112 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.lake.lineage import Lineage, Place, Segment
+from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.lake.lineage import (
+    KEYED,
+    Entry,
+    Lineage,
+    Place,
+    Segment,
+    entries_as_batch,
+    entries_of,
+    naming,
+)
+
+A, B, OLD, NEW = ("d", "a"), ("d", "b"), ("d", "old"), ("d", "new")
 
 
-def record(batch: int, *table_effects: dict[str, Any], **keys: list[str]) -> dict[str, Any]:
-    named = {f"d.{name}": key for name, key in keys.items()}
-    return {
-        "batch": batch,
-        "pieces": [{"keys": named, "incomplete": {}, "table_effects": list(table_effects)}],
-    }
+def keyed(log: int, position: int, table: str, *key: str) -> Entry:
+    return Entry(0, log, position, KEYED, "d", table, key=key)
 
 
-def emptied(position: int, table: str) -> dict[str, Any]:
-    return {"position": position, "kind": "emptied", "schema_name": "d", "table_name": table}
+def effect(log: int, position: int, kind: Kind, table: str, *names: str, **others: Any) -> Entry:
+    return Entry.of(Effect(position, kind, "d", table, *names, **others), 0, log)
 
 
-def renamed(position: int, old: str, new: str) -> dict[str, Any]:
-    names = {"schema_name": "d", "table_name": old, "new_schema_name": "d", "new_table_name": new}
-    return {"position": position, "kind": "renamed", **names}
+def emptied(log: int, position: int, table: str) -> Entry:
+    return effect(log, position, Kind.EMPTIED, table)
+
+
+def renamed(log: int, position: int, old: str, new: str) -> Entry:
+    return effect(log, position, Kind.RENAMED, old, "d", new)
+
+
+def columns_renamed(log: int, position: int, table: str, **names: str) -> Entry:
+    return effect(log, position, Kind.COLUMNS_RENAMED, table, columns=tuple(names.items()))
 
 
 def test_a_table_is_all_its_changes() -> None:
-    lineage = Lineage.of([record(0, a=["id"]), record(3, a=["id"], b=[])])
-    assert lineage.tables() == ["d.a", "d.b"]
-    assert lineage.segments("d.a") == [Segment("d.a")]
-    assert lineage.keys == {"d.a": ["id"], "d.b": []}
-    assert lineage.newest == {"d.a": 3, "d.b": 3}
+    lineage = Lineage([keyed(1, 4, "a", "id"), keyed(2, 4, "b")])
+    assert lineage.tables() == [A, B]
+    assert lineage.segments(A) == [Segment(A)]
+    assert lineage.keys == {A: ["id"], B: []}
 
 
 def test_an_emptied_table_begins_there() -> None:
-    lineage = Lineage.of([record(0, emptied(50, "a"), a=["id"], b=["id"]), record(1, emptied(70, ""))])
-    assert lineage.segments("d.a") == [Segment("d.a", after=Place(1, 0, 70))]
-    assert lineage.segments("d.b") == [Segment("d.b", after=Place(1, 0, 70))]
+    lineage = Lineage([keyed(1, 4, "a"), keyed(1, 4, "b"), emptied(1, 50, "a"), emptied(2, 70, "")])
+    assert lineage.segments(A) == [Segment(A, after=Place(0, 2, 70))]
+    assert lineage.segments(B) == [Segment(B, after=Place(0, 2, 70))]
 
 
 def test_a_renamed_table_keeps_its_rows() -> None:
-    steps = (renamed(10, "a", "old"), renamed(20, "new", "a"))
-    lineage = Lineage.of([record(0, a=["id"]), record(1, *steps, a=["id"], new=["id"])])
-    first, second = Place(1, 0, 10), Place(1, 0, 20)
-    assert lineage.segments("d.old") == [Segment("d.a", before=first), Segment("d.old", after=first)]
-    assert lineage.segments("d.a") == [Segment("d.new", before=second), Segment("d.a", after=second)]
-    assert lineage.segments("d.new") == [Segment("d.new", after=second)]
-    assert lineage.keys["d.old"] == ["id"]
-
-
-def columns_renamed(position: int, table: str, **names: str) -> dict[str, Any]:
-    key = {"schema_name": "d", "table_name": table}
-    return {"position": position, "kind": "columns_renamed", "columns": [*names.items()], **key}
+    first, second = Place(0, 2, 10), Place(0, 2, 20)
+    steps = keyed(1, 4, "a", "id"), keyed(2, 4, "new", "id"), renamed(*first[1:], "a", "old")
+    lineage = Lineage([*steps, renamed(*second[1:], "new", "a")])
+    assert lineage.segments(OLD) == [Segment(A, before=first), Segment(OLD, after=first)]
+    assert lineage.segments(A) == [Segment(NEW, before=second), Segment(A, after=second)]
+    assert lineage.segments(NEW) == [Segment(NEW, after=second)]
+    assert lineage.keys[OLD] == ["id"]
 
 
 def test_renamed_columns_follow_their_table() -> None:
     steps = (
-        columns_renamed(10, "a", id="key", X="y"),
-        renamed(20, "a", "b"),
-        columns_renamed(30, "b", y="_file"),
+        keyed(1, 4, "a", "id"),
+        columns_renamed(2, 10, "a", id="key", X="y"),
+        renamed(2, 20, "a", "b"),
+        columns_renamed(2, 30, "b", y="_file"),
     )
-    lineage = Lineage.of([record(0, a=["id"]), record(1, *steps, b=[])])
-    first, second = lineage.renames("d.b")
-    assert first == (Place(1, 0, 10), {"id": "key", "x": "y"})
-    assert second == (Place(1, 0, 30), {"y": "_file_"})
-    assert lineage.renames("d.a") == []
-    assert lineage.newest["d.b"] == 1
-    early = Lineage.of([record(0, columns_renamed(9, "a", id="key"), a=["id"])])
-    assert early.keys == {"d.a": ["key"]}
-    assert Lineage.of([record(0, columns_renamed(9, "a", id="k"), emptied(10, "a"))]).renames("d.a") == []
-
-
-def test_statements_after_a_moment_do_not_count() -> None:
-    lineage = Lineage.of([record(0, emptied(50, "a"), a=["id"])], until=Place(0, 0, 40))
-    assert lineage.segments("d.a") == [Segment("d.a")]
+    lineage = Lineage(steps)
+    first, second = lineage.renames(B)
+    assert first == (Place(0, 2, 10), {"id": "key", "x": "y"})
+    assert second == (Place(0, 2, 30), {"y": "_file_"})
+    assert lineage.renames(A) == []
+    assert lineage.keys[B] == ["key"]
+    assert naming(["id", "x"], lineage.renames(B)) == {"id": "key", "x": "_file_"}
+    assert Lineage([columns_renamed(1, 9, "a", id="k"), emptied(1, 10, "a")]).renames(A) == []
 
 
 def test_what_the_changes_do_not_show() -> None:
-    partial = record(0, a=["id"])
-    partial["pieces"][0]["incomplete"] = {"d.a": "parts of JSON"}
-    moved = {"position": 9, "kind": "unclear", "schema_name": "d", "table_name": "b", "reason": "partitions"}
-    lineage = Lineage.of([partial, record(1, moved, b=[])])
-    assert "JSON" in lineage.unclear["d.a"]
-    assert "partitions" in lineage.unclear["d.b"]
-    assert not Lineage.of([partial, record(1, emptied(9, "a"))]).unclear
+    partial = effect(1, 4, Kind.UNCLEAR, "a", reason="parts of JSON")
+    moved = effect(2, 9, Kind.UNCLEAR, "b", reason="partitions")
+    assert Lineage([partial, moved]).unclear == {A: "parts of JSON", B: "partitions"}
+    assert Lineage([partial, emptied(2, 9, "a")]).unclear == {}
+    assert Lineage([partial, renamed(2, 9, "a", "b")]).unclear == {B: "parts of JSON"}
 
 
-def test_a_copy_of_a_table_is_continued_unless_a_later_statement_emptied_or_renamed_it() -> None:
-    steps = (emptied(50, "a"), renamed(60, "b", "old"), renamed(70, "new", "b"))
-    lineage = Lineage.of([record(0, a=["id"], b=["id"], c=["id"]), record(3, *steps), record(5, a=["id"])])
-    for table in ("d.a", "d.b", "d.old"):
-        assert [lineage.is_continued(table, batch) for batch in (0, 2, 3, 5)] == [False, False, True, True]
-    assert lineage.is_continued("d.c", 0)
+def test_prepared_transactions_count_once_they_are_committed() -> None:
+    def xa(position: int, kind: Kind, xid: str) -> Entry:
+        return Entry.of(Effect(position, kind, "", xid, start=position - 40), 0, 1)
+
+    steps = [xa(50, Kind.PREPARED, "1"), xa(100, Kind.PREPARED, "2"), xa(150, Kind.PREPARED, "3")]
+    lineage = Lineage([*steps, xa(160, Kind.COMMITTED, "1"), xa(170, Kind.ROLLED_BACK, "2")])
+    assert lineage.undone == [
+        (Place(0, 1, 60), Place(0, 1, 100)),
+        (Place(0, 1, 110), Place(0, 1, 150)),
+    ]
 
 
-def test_a_copy_of_a_table_lacks_what_was_prepared_before_and_committed_since() -> None:
-    def xa(kind: str, position: int) -> dict[str, Any]:
-        return {"position": position, "start": 4, "kind": kind, "schema_name": "", "table_name": "1,x,"}
+def test_entries_come_back_from_their_table_in_the_order_of_the_logs() -> None:
+    entries = [
+        keyed(1, 4, "a", "id", "n"),
+        effect(1, 4, Kind.UNCLEAR, "a", reason="why"),
+        columns_renamed(1, 90, "a", id="key"),
+        emptied(10, 4, "b"),
+        renamed(10, 100, "a", "b"),
+    ]
+    assert entries_of([entries_as_batch(entries[::-1])]) == entries
 
-    lineage = Lineage.of([record(1, xa("prepared", 50), a=["id"]), record(4, xa("committed", 60))])
-    assert [lineage.is_continued("d.a", batch) for batch in (0, 1, 3, 4)] == [True, False, False, True]
+
+def test_a_place_is_the_beginning_of_a_sequence() -> None:
+    assert Place(0, 7, 1234567890).as_sequence() == "10.17.A1234567890."
+    assert Place(0, 7, 99).as_sequence() < "10.17.299.10.1" < Place(0, 7, 100).as_sequence()

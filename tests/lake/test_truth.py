@@ -4,24 +4,18 @@ one by one, and knows nothing of how Spark does it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.lake.lineage import Lineage, Segment
-from binlog_kaitai.views.parquet_folder import folder_name
+from binlog_kaitai.lake.changes import TableChanges
 from tests.corpus_files import Case, cases
 from tests.extent import sample
+from tests.lake.lakes import fill, opened
 from tests.lake.reported import LOST, REFUSED, WRONG
 from tests.rows.truth import OracleTable, as_5_7_shows
-from tests.spark.lakes import make_lake
 from tests.spark.oracle import server_text
 
 CASES = sample([one for one in cases() if one.tables() and one.folder.name not in LOST], 12)
@@ -41,34 +35,17 @@ class RefusedError(Exception):
     """The changes do not determine the contents of the table."""
 
 
-def changes_of(lake: Lake, lineage: Lineage, table: str) -> list[Change]:
+def changes_of(tables: TableChanges, table: tuple[str, str]) -> list[Change]:
     """The changes of a table in the order of the log."""
-    placed = [item for segment in lineage.segments(table) for item in _of_segment(lake, lineage, segment)]
-    return [change for _, change in sorted(placed, key=lambda item: item[0])]
-
-
-def _of_segment(lake: Lake, lineage: Lineage, segment: Segment) -> Iterator[tuple[Any, Change]]:
-    for path in (lake.folder / "changes" / segment.table).rglob("*.parquet"):
-        numbers = re.match(r"part-(\d+)-(\d+)-", path.name)
-        assert numbers
-        for found in _plain(pq.read_table(path, partitioning=None)).to_pylist():
-            place = int(numbers[1]), int(numbers[2]), found["_position"]
-            is_in = (not segment.after or place > segment.after) and (
-                not segment.before or place < segment.before
-            )
-            if is_in and not any(first <= place <= last for first, last in lineage.undone):
-                kind = found["_change_type"]
-                own = {name: value for name, value in found.items() if not name.startswith("_")}
-                is_after = kind in ("insert", "update_postimage")
-                yield (*place, found["_row"], is_after), Change(kind, own, set(found.get("_absent") or ()))
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    """Durations as numbers, as Spark has them."""
-    for at, field in enumerate(table.schema):
-        if pa.types.is_duration(field.type):
-            table = table.set_column(at, field.name, table.column(at).cast(pa.int64()))
-    return table
+    found = tables.changes(table).read_all().sort_by("_sequence").to_pylist()
+    return [
+        Change(
+            row["_change_type"],
+            {name: value for name, value in row.items() if not name.startswith("_")},
+            set(row.get("_absent") or ()),
+        )
+        for row in found
+    ]
 
 
 def content(changes: list[Change], keys: list[str]) -> list[Row]:
@@ -104,11 +81,12 @@ def _take(rows: list[Row], wanted: Row, keys: list[str]) -> Row:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_changes_give_the_tables_of_the_server(case: Case, tmp_path: Path) -> None:
-    lake = make_lake(tmp_path / "lake", list(case.logs), 1 << 18)
-    lineage = Lineage.of(lake.records())
+    fill(tmp_path, case.logs, 1 << 18, views=["changes"], zero_dates="text")
+    tables = TableChanges(opened(tmp_path))
+    lineage = tables.lineage
     for oracle in map(OracleTable.of, case.tables()):
-        name = folder_name(oracle.name)
-        key = f"{case.folder.name}/{name}"
+        name = oracle.name
+        key = f"{case.folder.name}/{'.'.join(name)}"
         if name in lineage.unclear:
             assert REFUSED.get(key, "-") in lineage.unclear[name], (key, lineage.unclear[name])
             continue
@@ -116,7 +94,7 @@ def test_changes_give_the_tables_of_the_server(case: Case, tmp_path: Path) -> No
             assert not oracle.rows, key
             continue
         try:
-            rows = content(changes_of(lake, lineage, name), lineage.keys.get(name, []))
+            rows = content(changes_of(tables, name), lineage.keys.get(name, []))
         except RefusedError:
             assert key in REFUSED
             continue

@@ -15,7 +15,6 @@ from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live.session import Server
 from binlog_kaitai.snapshot import server_snapshot as snapshots
@@ -85,7 +84,7 @@ def raw(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
 
 
 def take(folder: Path, rules: Rules) -> Snapshot:
-    return take_snapshot("mysql://a/", folder, tables=TableSet.of([]), dialect=SPARK, rules=rules)
+    return take_snapshot("mysql://a/", folder, tables=TableSet.of([]), rules=rules)
 
 
 def masked(*masks: str, exclude: tuple[str, ...] = (), renames: tuple[str, ...] = ()) -> Rules:

@@ -17,7 +17,6 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.table_set import TableSet
-from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from tests.servers.conftest import StartServer
@@ -75,7 +74,7 @@ def test_values_are_those_of_a_snapshot(name: str, start_server: StartServer, tm
     empty(server, "r")
     run(server, [*changes(name, 7, 16)[0], *SPECIAL])
     every = TableSet.of([])
-    taken = take_snapshot(root_url(server), tmp_path / "taken", tables=every, dialect=SPARK)
+    taken = take_snapshot(root_url(server), tmp_path / "taken", tables=every)
     expected = tables_in(tmp_path / "taken")
     assert len(expected) == 19
     more = "--hex-blob", "--complete-insert", "--skip-extended-insert", "--default-character-set=binary"
@@ -84,7 +83,7 @@ def test_values_are_those_of_a_snapshot(name: str, start_server: StartServer, tm
         path.write_bytes(dump(server, *options, "--databases", "r"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = snapshot_of_dump(path, tmp_path / str(number), tables=every, dialect=SPARK)
+            found = snapshot_of_dump(path, tmp_path / str(number), tables=every)
         assert (found.log, found.position) == (taken.log, taken.position)
         assert found.keys == taken.keys
         got = tables_in(tmp_path / str(number))
@@ -109,8 +108,8 @@ def test_the_log_continues_a_dump(name: str, start_server: StartServer, tmp_path
     empty(server, "k")
     path, every = tmp_path / "dump.sql.gz", TableSet.of(["k.*"])
     dump_while_writing(server, path)
-    found = snapshot_of_dump(path, tmp_path / "dump", tables=every, dialect=SPARK)
-    take_snapshot(root_url(server), tmp_path / "now", tables=every, dialect=SPARK)
+    found = snapshot_of_dump(path, tmp_path / "dump", tables=every)
+    take_snapshot(root_url(server), tmp_path / "now", tables=every)
     for table in TABLES:
         rows, now = ([*images(tmp_path / one / "changes" / f"k.{table}")] for one in ("dump", "now"))
         state = Counter(values for _, _, values in rows)

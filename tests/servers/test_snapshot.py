@@ -16,7 +16,6 @@ import pytest
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.snapshot import server_snapshot as snapshots
@@ -120,7 +119,7 @@ def test_values_are_those_of_the_log(
     monkeypatch.setattr(snapshots, "BATCH_ROWS", 5)
     run(server, [*changes(without_documents(name), 7, 16)[0], *SPECIAL])
     found = take_snapshot(
-        url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK, zero_dates=zero_dates
+        url(server), tmp_path / "a", tables=TableSet.of([]), zero_dates=zero_dates
     )
     assert found == Snapshot.load(tmp_path / "a")
     log = server.data / logs_in(server.data)[-1]
@@ -157,7 +156,7 @@ def test_large_tables_are_read_in_ranges(
         return stream(session, query, *rest)
 
     monkeypatch.setattr(Session, "stream", counted)
-    found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), dialect=SPARK, readers=3)
+    found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), readers=3)
     table = pq.read_table(tmp_path / "changes" / "r.a")
     assert len(queries) == 5
     assert sorted(table["id"].to_pylist()) == sorted(keys)
@@ -176,7 +175,7 @@ def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest
 
     def refused(source: str, words: str) -> None:
         with pytest.raises(ServerError, match=words):
-            take_snapshot(source, tmp_path / "a", tables=TableSet.of([]), dialect=SPARK)
+            take_snapshot(source, tmp_path / "a", tables=TableSet.of([]))
         assert Snapshot.load(tmp_path / "a") is None
 
     refused(url(server).replace("root", "nobody"), r"a snapshot \(RELOAD\) requires a privilege")
@@ -192,7 +191,7 @@ def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", altered_before)
     refused(url(server), "definition has changed")
     monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", read)
-    found = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK)
+    found = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]))
     assert sum(found.files.values()) == 3
 
 
@@ -203,9 +202,9 @@ def test_members_that_servers_do_not_show(name: str, start_server: StartServer, 
     server.execute("CREATE TABLE r.a (id INT PRIMARY KEY, e ENUM('中', '😀') CHARACTER SET utf8mb4)")
     server.execute("INSERT INTO r.a VALUES (1, 2)")
     with pytest.raises(ServerError, match=r"r\.a, column e: the server shows a member as '\?'"):
-        take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK)
+        take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]))
     rules = Rules(Masks.of(exclude=["r.a.e"]))
-    taken = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK, rules=rules)
+    taken = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), rules=rules)
     assert sum(taken.files.values()) == 1
 
 
@@ -217,13 +216,13 @@ def test_documents_of_5_7(start_server: StartServer, tmp_path: Path) -> None:
     server.execute("INSERT INTO r.keyed VALUES (1, '[2.0]')")
     lines: list[str] = []
     taken = take_snapshot(
-        url(server), tmp_path / "a", tables=TableSet.of([]), dialect=SPARK, report=lines.append
+        url(server), tmp_path / "a", tables=TableSet.of([]), report=lines.append
     )
     assert sum(taken.files.values()) == 1
     assert any(line.endswith("those of the log: r.keyed") for line in lines)
     server.execute("CREATE TABLE r.keyless (id INT, j JSON)")
     with pytest.raises(ServerError, match=r"r\.keyless, column j: MySQL 5\.7 shows some doubles"):
-        take_snapshot(url(server), tmp_path / "b", tables=TableSet.of([]), dialect=SPARK)
+        take_snapshot(url(server), tmp_path / "b", tables=TableSet.of([]))
 
 
 def privileged(server: Server) -> str:
@@ -305,7 +304,7 @@ def test_lake_that_begins_with_a_snapshot(
         run(server, after)
     run_to_end(source, lake, "--snapshot", "--state")
     check_tables(server, lake)
-    now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]), dialect=SPARK)
+    now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]))
     found = states(lake)
     assert len(found) >= 19
     for path in (tmp_path / "now" / "changes").iterdir():
@@ -328,7 +327,7 @@ def test_lake_of_every_other_server(
     run_to_end(source, lake, "--snapshot")
     run(server, after)
     run_to_end(source, lake, "--state")
-    now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]), dialect=SPARK)
+    now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]))
     found = states(lake)
     assert len(found) >= 8
     for path in (tmp_path / "now" / "changes").iterdir():

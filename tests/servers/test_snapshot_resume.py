@@ -11,7 +11,6 @@ import pytest
 
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.snapshot import chunk_files, table_ranges
 from binlog_kaitai.snapshot.chunk_files import ChunkFiles
@@ -94,7 +93,7 @@ class InterruptedSnapshotError(Exception):
 
 def take(server: Server, folder: Path, lines: list[str] | None = None, **options: Any) -> Snapshot:
     report = [].append if lines is None else lines.append
-    chosen: dict[str, Any] = {"tables": TableSet.of([]), "dialect": SPARK, "readers": 1, "report": report}
+    chosen: dict[str, Any] = {"tables": TableSet.of([]), "readers": 1, "report": report}
     return take_snapshot(url(server), folder, **chosen, **options)
 
 

@@ -12,7 +12,6 @@ import pytest
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
@@ -62,7 +61,6 @@ def loaded(
             path,
             folder / "snapshot",
             tables=TableSet.of(tables),
-            dialect=SPARK,
             rules=rules,
             header_of=lambda log: header,
         )

@@ -16,7 +16,6 @@ from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.snapshot import dump_loading as loading
 from binlog_kaitai.snapshot import dump_progress as progress
 from binlog_kaitai.snapshot import dump_script as scripts
@@ -324,7 +323,6 @@ def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             tmp_path / name,
             tmp_path / f"of {name}",
             tables=TableSet.of(()),
-            dialect=SPARK,
             report=lines.append,
         )
     positions = [dump.index(text) for text in (b"(2),", b"(4);", b"(6),")]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake.lineage import Lineage
+from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.spark.history import lineage_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.state import latest
-from binlog_kaitai.views.parquet_folder import folder_name
 from tests.corpus_files import case
 from tests.extent import sample
-from tests.spark.lakes import make_lake
+from tests.lake.lakes import fill, opened
+from tests.lake.test_truth import changes_of, content
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,13 +51,13 @@ def load(spark: SparkSession, name: str, table: str) -> DataFrame:
 
 
 @pytest.mark.parametrize("name", sample(list(TABLES), 3))
-def test_logs_say_what_the_records_of_a_lake_do(name: str, tmp_path: Path) -> None:
-    lake = make_lake(tmp_path / "lake", list(map(Path, logs_of(name))), size=1 << 30)
-    expected = Lineage.of(lake.records())
+def test_logs_say_what_a_lake_does(name: str, tmp_path: Path) -> None:
+    fill(tmp_path, logs_of(name), 1 << 30, views=["changes"])
+    expected = TableChanges(opened(tmp_path)).lineage
     for table in TABLES[name]:
         found = lineage_of(ReadOptions.parse({"paths": json.dumps(logs_of(name)), "table": table}))
         schema, _, plain = table.partition(".")
-        key = folder_name((schema, plain))
+        key = schema, plain
         assert found.unclear.get(key) == expected.unclear.get(key)
         offsets = [
             [(one.table, one.after and one.after.position, one.before and one.before.position) for one in own]
@@ -82,11 +82,14 @@ def test_latest_refuses_what_the_state_of_a_lake_refuses(spark: SparkSession) ->
 def test_latest_takes_in_statements_and_what_was_rolled_back(
     spark: SparkSession, name: str, table: str, tmp_path: Path
 ) -> None:
-    from binlog_kaitai.spark.tables import LakeTables
-
-    lake = make_lake(tmp_path / "lake", list(map(Path, logs_of(name))), size=1 << 30)
-    state = LakeTables(spark, lake)
-    keys, changes = state.keys(table), load(spark, name, table)
-    found, expected = latest(changes, keys), state.current(table)
-    own = [one for one in expected.columns if one in found.columns]
-    assert sorted(map(str, found.select(own).collect())) == sorted(map(str, expected.select(own).collect()))
+    fill(tmp_path, logs_of(name), 1 << 30, views=["changes"], zero_dates="text")
+    tables = TableChanges(opened(tmp_path))
+    schema, _, plain = table.partition(".")
+    keys = tables.lineage.keys[schema, plain]
+    expected = content(changes_of(tables, (schema, plain)), keys)
+    found = [row.asDict() for row in latest(load(spark, name, table), keys).collect()]
+    own = sorted({name for row in found for name in row} & {name for row in expected for name in row})
+    assert found
+    assert sorted(str([row[name] for name in own]) for row in found) == sorted(
+        str([row[name] for name in own]) for row in expected
+    )

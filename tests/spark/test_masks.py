@@ -13,15 +13,17 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.spark import read, write_parquet
-from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
 from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.stream_options import Following
-from binlog_kaitai.spark.tables import LakeTables
 from binlog_kaitai.views.row_masks import Masks
 from tests.corpus_files import case
+from tests.lake.lakes import opened
+from tests.lake.test_truth import changes_of, content
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,18 +55,16 @@ def test_batch_stream_and_parquet(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_a_lake_with_masks_and_other_names(spark: SparkSession, tmp_path: Path) -> None:
-    """Its state follows keys that are hashed, and each batch reports its progress."""
+    """Its changes follow keys that are hashed, and each batch reports its progress."""
     rules = Rules.of(Masks.of(mask=["t.a.id|v=sha256"]), ["t=shop"])
     job = Job(Following(tuple(map(str, LOGS)), max_bytes=3000), str(tmp_path / "lake"), rules=rules)
     batches: list[Progress] = []
-    pipeline = Pipeline(job, on_progress=batches.append)
-    try:
-        pipeline.start(spark).awaitTermination()
-        tables = LakeTables(spark, pipeline.lake)
-        assert tables.names() == ["shop.a"]
-        rows = [tuple(row) for row in tables.current("shop.a").collect()]
-    finally:
-        pipeline.close()
+    Pipeline(job, on_progress=batches.append).run(SparkTasks(spark))
+    lake = opened(tmp_path / "lake")
+    assert lake.storage.names("changes") == ["shop.a"]
+    tables = TableChanges(lake)
+    keys = tables.lineage.keys["t", "a"]
+    rows = [tuple(row.values()) for row in content(changes_of(tables, ("t", "a")), keys)]
     changes = bk.read_changes(LOGS, table="t.a").read_all().to_pylist()
     current: dict[Any, str] = {}
     for one in changes:
@@ -86,9 +86,8 @@ def test_a_lake_with_masks_and_other_names(spark: SparkSession, tmp_path: Path) 
     assert backlogs[-1].bytes == 0
     assert "up to date" in batches[-1].line()
     assert json.loads(batches[0].as_json())["bytes_behind"] > 0
-    other = Pipeline(Job(job.following, job.folder))
     with pytest.raises(UsageError, match=r"other renames|the lake has the mask"):
-        other.start(spark)
+        Pipeline(Job(job.following, job.lake)).run(SparkTasks(spark))
     secrets = {str(one["v"]) for one in changes if len(str(one["v"])) > 5}
     for path in (tmp_path / "lake").rglob("*"):
         if path.is_file() and path.suffix != ".parquet":

@@ -4,47 +4,43 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.backlog import Backlog
+from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Effect, Kind
+from binlog_kaitai.lake.batches import Piece
+from binlog_kaitai.lake.files import DataFile
 from binlog_kaitai.live.metrics import prometheus_text
 from binlog_kaitai.spark.batch import Files
-from binlog_kaitai.spark.progress import Progress, ProgressFiles, size_text
+from binlog_kaitai.spark.progress import ProgressFiles, progress_of, size_text
 from tests.corpus_files import CORPUS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-RECORD: dict[str, Any] = {
-    "batch": 7,
-    "files": [
-        {"to": "changes/shop.orders/log_date=2026-11-20/part-00000007-00000-0001.parquet", "rows": 3},
-        {"to": "changes/shop.orders/log_date=2026-11-21/part-00000007-00000-0001.parquet", "rows": 4},
-        {"to": "events/log_date=2026-11-20/part-00000007-00000-0001.parquet", "rows": 5},
-    ],
-    "pieces": [
-        {
-            "source": {"file": "binlog.000001", "start": 4, "end": 1_500_004},
-            "keys": {"shop.orders": ["id"]},
-            "damaged_ranges": 2,
-            "table_effects": [
-                {
-                    "kind": "unclear",
-                    "schema_name": "shop",
-                    "table_name": "carts",
-                    "reason": "statements that change rows are logged as text (binlog_format)",
-                }
-            ],
-        }
-    ],
-}
+
+def file(table: str, rows: int) -> DataFile:
+    return DataFile(table, "part.parquet", "2026-11-20", 100, rows, pa.schema([]), "{}")
+
+
+PIECE = Piece(
+    "binlog.000001",
+    4,
+    1_500_004,
+    files=[file("changes/shop.orders", 3), file("changes/shop.orders", 4), file("events", 5)],
+    keys={("shop", "orders"): ["id"]},
+    effects=[Effect(4, Kind.UNCLEAR, "shop", "carts", reason=LOGGED_AS_TEXT)],
+    damaged_ranges=2,
+    warnings=["names are missing"] * 2,
+)
 
 
 def test_a_batch_in_words_and_numbers(tmp_path: Path) -> None:
-    one = Progress.of(RECORD, 0.5, Backlog(2, 2_000_000, 12, 3600), ["names are missing"] * 2)
+    one = progress_of(7, [PIECE], 0.5, Backlog(2, 2_000_000, 12, 3600))
     assert one.line() == (
         "batch 7: 12 rows of 2 tables, 1.5 MB in 0.5 s (3.0 MB/s), 2 damaged ranges; "
         "2.0 MB, 12 transactions, 3,600 s behind"
@@ -57,7 +53,7 @@ def test_a_batch_in_words_and_numbers(tmp_path: Path) -> None:
     lines, metrics = tmp_path / "lines", tmp_path / "metrics"
     files = ProgressFiles(lines, metrics)
     files.take(one)
-    files.take(Progress.of(RECORD, 0.25, None))
+    files.take(progress_of(7, [PIECE], 0.25, None))
     first, second = map(json.loads, lines.read_text().splitlines())
     assert first["rows"] == {"changes/shop.orders": 7, "events": 5}
     assert (first["bytes_behind"], first["gtids_behind"], first["seconds_behind"]) == (2_000_000, 12, 3600)

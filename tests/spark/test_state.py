@@ -1,51 +1,19 @@
-"""Table contents from their changes equal those reported by the server."""
+"""The contents of a table from a DataFrame of its changes."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
 import pytest
 
-import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.state import META, latest
-from tests.corpus_files import CORPUS
-from tests.spark.lakes import make_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
-
-
-def test_a_table_as_of_any_transaction(spark: SparkSession, tmp_path: Path) -> None:
-    from binlog_kaitai.spark.tables import LakeTables, State
-
-    paths = sorted((CORPUS / "mysql-9.7/rotate").glob("binlog.0*"))
-    lake = make_lake(tmp_path / "lake", paths)
-    transactions = [
-        row for path in paths for row in bk.read_transactions(path).read_all().to_pylist() if row["gtid"]
-    ]
-    counts, count = [], 0
-    for row in transactions:
-        count += (row["rows_inserted"] or 0) - (row["rows_deleted"] or 0)
-        counts.append(count)
-    for at in (3, len(counts) - 1):
-        moment = LakeTables(spark, lake, transactions[at]["gtid"])
-        assert moment.current("t.a").count() == counts[at]
-    late = LakeTables(spark, lake, datetime(2100, 1, 1, tzinfo=UTC)).current("t.a")
-    assert late.count() == counts[-1]
-    for wrong in (datetime(1990, 1, 1, tzinfo=UTC), "6ccd780c-baba-1026-9564-5b8c656024db:1"):
-        with pytest.raises(UsageError, match="no transaction"):
-            LakeTables(spark, lake, wrong)
-    state = State(lake)
-    assert dict(state.refresh(LakeTables(spark, lake))) == {"t.a": counts[-1]}
-    assert pq.read_table(lake.folder / "state" / "t.a").num_rows == counts[-1]
-    assert not list(State(lake).refresh(LakeTables(spark, lake)))
-    assert not list((lake.folder / "_pipeline" / "staging").iterdir())
 
 
 CHANGES = [

@@ -210,7 +210,6 @@ def test_limits_where_spark_has_none() -> None:
     assert ends(again, whole) == []
 
     options, following = parse_stream(given)
-    following = replace(following, limits_first_batch=True)
     limited = BinlogStreamReader(options, following, first._schema)
     steps = ends(limited, start)
     assert len(steps) > 1

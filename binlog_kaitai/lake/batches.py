@@ -1,0 +1,257 @@
+"""Commits batches to the tables of a lake, each batch exactly once; see the head of this package."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.lake import LINEAGE, STATEMENTS
+from binlog_kaitai.lake.delta import DeltaTables
+from binlog_kaitai.lake.files import DataFile, TableFiles, with_new_names
+from binlog_kaitai.lake.lineage import KEYED, Entry, Key, entries_as_batch, entries_of
+from binlog_kaitai.lake.place import Place, Plan
+from binlog_kaitai.lake.rules import Rules, check_rules
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.tables import Format
+from binlog_kaitai.lake.types import TAKEN, merge_columns, schema_in_lake
+from binlog_kaitai.sources.source import log_number
+from binlog_kaitai.views.change_schemas import untaken_name
+from binlog_kaitai.views.ddl_view import DDL_SCHEMA
+
+#: Number of tables that are committed side by side.
+_THREADS = 8
+
+
+@dataclass
+class Piece:
+    """What a task has made of a part of a log.
+
+    Attributes
+    ----------
+    log : str
+        The path of the log.
+    start, end : int
+        Positions in it.
+    era : int
+        The era of its changes.
+    files : list of DataFile
+    keys : dict of (str, str) to list of str
+        The newest primary key of each table, with the names of columns in the view of changes.
+    incomplete : dict of (str, str) to str
+        Tables whose content cannot be derived from their changes, with reasons.
+    effects : tuple of Effect
+        Effects of statements on whole tables.
+    damaged_ranges : int
+        Ranges that could not be read.
+    warnings : list of str
+        What the user should know.
+    """
+
+    log: str
+    start: int
+    end: int
+    era: int = 0
+    files: list[DataFile] = field(default_factory=list)
+    keys: dict[Key, list[str]] = field(default_factory=dict)
+    incomplete: dict[Key, str] = field(default_factory=dict)
+    effects: Sequence[Effect] = ()
+    damaged_ranges: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def entries(self, kind: str) -> Iterator[Entry]:
+        """What the lake must know to join changes to tables."""
+        log = log_number(self.log)
+        place = self.era, log, self.start
+        for table, columns in self.keys.items():
+            key = tuple(untaken_name(name, TAKEN[kind]) for name in columns)
+            yield Entry(*place, KEYED, *table, key=key)
+        for table, reason in self.incomplete.items():
+            yield Entry(*place, Kind.UNCLEAR, *table, reason=reason)
+        for effect in self.effects:
+            yield Entry.of(effect, self.era, log)
+
+
+class Lake:
+    """A lake.
+
+    Parameters
+    ----------
+    url
+        A path or URL; new, empty, or an existing lake.
+    kind
+        The format of its tables.
+
+    Attributes
+    ----------
+    plan : Plan or None
+        The last batch, complete or not; None before :meth:`open`, and for a new lake before it has rules.
+    columns : dict
+        Columns of the tables to which files with other columns were added, see `TableFiles`.
+
+    Raises
+    ------
+    UsageError
+        A package is not installed.
+    """
+
+    def __init__(self, url: str, kind: str = "delta") -> None:
+        self.storage = Storage(url)
+        self.plan: Plan | None = None
+        self.columns: dict[str, dict[str, pa.DataType]] = {}
+        self._kind = kind
+        self._place = Place(self.storage)
+        self._tables: Format | None = None
+        self._private: DeltaTables | None = None
+        self._keys: dict[Key, tuple[str, ...]] | None = None
+
+    def check(self) -> None:
+        """Look at the lake without changing it.
+
+        Raises
+        ------
+        UsageError
+            The folder has something else in it, or a lake of another format.
+        """
+        self.plan = self._place.load()
+        if self.plan is not None:
+            if self.plan.format != self._kind:
+                kind = self.plan.format
+                raise UsageError(f"{self.storage.name} is a lake in {kind} format; keep that format")
+            self._use(self.plan)
+
+    def open(self, rules: Rules) -> Plan:
+        """Begin to write; returns the plan of the last batch.
+
+        Raises
+        ------
+        UsageError
+            As :meth:`check`; or the lake has other rules.
+        """
+        self.check()
+        if self.plan is None:
+            self.plan = Plan.new(self._kind, rules)
+            self._use(self.plan)
+        elif self.plan.rules != rules:
+            if self.plan.batch >= 0:
+                check_rules(self.plan.rules, rules)
+            self.plan = replace(self.plan, rules=rules)
+        return self.plan
+
+    def _use(self, plan: Plan) -> None:
+        self._private = self._tables = DeltaTables(self.storage, plan.application)
+        if self._kind == "iceberg":
+            from binlog_kaitai.lake.iceberg import IcebergTables
+
+            self._tables = IcebergTables(self.storage, plan.application)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the last batch is in all of its tables."""
+        if self.plan is None or self.plan.batch < 0:
+            return True
+        statements = self.tables.open(STATEMENTS)
+        return statements is not None and statements.batch >= self.plan.batch
+
+    @property
+    def tables(self) -> Format:
+        """The tables of the lake."""
+        assert self._tables is not None
+        return self._tables
+
+    @property
+    def private(self) -> DeltaTables:
+        """The tables that only the pipeline reads."""
+        assert self._private is not None
+        return self._private
+
+    def begin(self, plan: Plan) -> None:
+        """Commit the plan of the next batch.
+
+        Raises
+        ------
+        SourceError
+            Another process writes to the lake.
+        """
+        self._place.store(plan)
+        self.plan = plan
+
+    def commit(self, pieces: Sequence[Piece]) -> None:
+        """Commit the files of the planned batch to the tables that lack it.
+
+        Raises
+        ------
+        SourceError
+            A table cannot be committed.
+        """
+        assert self.plan is not None
+        batch = self.plan.batch
+        by_table: defaultdict[str, list[DataFile]] = defaultdict(list)
+        for piece in pieces:
+            for file in piece.files:
+                by_table[file.table].append(file)
+        statements = by_table.pop(STATEMENTS, [])
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="binlog-kaitai-commit") as threads:
+            list(threads.map(partial(self._append, batch=batch), by_table, by_table.values()))
+        self._append_lineage(pieces, batch)
+        self._append(STATEMENTS, statements, batch)
+
+    def _append(self, name: str, files: Sequence[DataFile], batch: int) -> None:
+        table = self.tables.open(name)
+        if table is not None and table.batch >= batch:
+            return
+        columns = {} if table is None else dict(table.columns)
+        if name == STATEMENTS:
+            merge_columns(columns, schema_in_lake(DDL_SCHEMA))
+        fitting = []
+        for file in files:
+            names = merge_columns(columns, file.columns)
+            if any(new != old for old, new in names.items()):
+                file = with_new_names(self.storage, file, names)
+                self.columns[name] = columns
+            fitting.append(file)
+        schema = pa.schema(list(columns.items()))
+        if table is None:
+            self.tables.create(name, schema, fitting, batch)
+        else:
+            table.append(schema, fitting, batch)
+
+    def _append_lineage(self, pieces: Sequence[Piece], batch: int) -> None:
+        if self._keys is None:
+            self._keys = {
+                (one.schema_name, one.table_name): one.key for one in self.lineage() if one.kind == KEYED
+            }
+        table = self.private.open(LINEAGE)
+        if table is not None and table.batch >= batch:
+            self._keys = None  # they are read again before they are needed
+            return
+        entries = list(self._new_entries(pieces, self._keys))
+        if not entries:
+            return
+        files = TableFiles(self.storage, has_dates=False)
+        files.write(LINEAGE, entries_as_batch(entries), "")
+        files.close()
+        if table is None:
+            self.private.create(LINEAGE, files.files[0].columns, files.files, batch)
+        else:
+            table.append(files.files[0].columns, files.files, batch)
+
+    def _new_entries(self, pieces: Iterable[Piece], keys: dict[Key, tuple[str, ...]]) -> Iterator[Entry]:
+        for piece in pieces:
+            for entry in piece.entries(self._kind):
+                table = entry.schema_name, entry.table_name
+                if entry.kind != KEYED:
+                    yield entry
+                elif keys.get(table) != entry.key:
+                    keys[table] = entry.key
+                    yield entry
+
+    def lineage(self) -> list[Entry]:
+        """What happened to whole tables, in the order of the logs."""
+        table = self.private.open(LINEAGE)
+        return [] if table is None else entries_of(table.batches())

@@ -1,0 +1,201 @@
+"""Delta tables, by deltalake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.lake import DATE
+from binlog_kaitai.lake.files import DataFile
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.types import stored_type
+from binlog_kaitai.sources.disk import sync
+
+_NEEDED = 'Delta tables need deltalake: pip install "binlog-kaitai[spark]"'
+
+#: A table gets many commits, which every reader reads from the last checkpoint on.
+_SETTINGS = {"delta.checkpointInterval": "10"}
+
+
+class DeltaTables:
+    """The Delta tables of a lake.
+
+    Parameters
+    ----------
+    application
+        Numbers the batches.
+
+    Raises
+    ------
+    UsageError
+        deltalake is not installed.
+    """
+
+    def __init__(self, storage: Storage, application: str) -> None:
+        needed_deltalake()
+        self._storage = storage
+        self._application = application
+        self._opened: dict[str, DeltaTable] = {}
+
+    def open(self, name: str) -> DeltaTable | None:
+        """A table as it is now; a table that this process has opened before only reads new commits."""
+        from deltalake import DeltaTable as Handle
+        from deltalake.exceptions import TableNotFoundError
+
+        if (known := self._opened.get(name)) is not None:
+            known.refresh()
+            return known
+        url, options = self._storage.delta_url(name), self._storage.delta_options()
+        with _errors(self._storage, name):
+            try:
+                handle = Handle(url, storage_options=options)
+            except TableNotFoundError:
+                return None
+        found = self._opened[name] = DeltaTable(self._storage, name, handle, self._application)
+        return found
+
+    def create(self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> DeltaTable:
+        """A new table, partitioned by date if its files are."""
+        from deltalake.schema import Schema
+        from deltalake.transaction import create_table_with_add_actions
+
+        has_dates = all(one.date != "" for one in files)
+        schema = columns.append(pa.field(DATE, pa.date32())) if has_dates else columns
+        if self._storage.is_local:
+            Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
+        with _errors(self._storage, name):
+            create_table_with_add_actions(
+                self._storage.delta_url(name),
+                Schema.from_arrow(schema),
+                list(map(_action, files)),
+                partition_by=[DATE] if has_dates else None,
+                configuration=_SETTINGS,
+                storage_options=self._storage.delta_options(),
+                commit_properties=_numbered(self._application, batch),
+            )
+        table = self.open(name)
+        assert table is not None
+        make_durable(self._storage, name, 0)
+        return table
+
+
+class DeltaTable:
+    """A Delta table."""
+
+    def __init__(self, storage: Storage, name: str, handle: Any, application: str) -> None:
+        self._storage = storage
+        self._name = name
+        self._handle = handle
+        self._application = application
+
+    @property
+    def columns(self) -> dict[str, pa.DataType]:
+        fields = pa.schema(self._handle.schema().to_arrow())
+        return {one.name: stored_type(one.type) for one in fields if one.name != DATE}
+
+    @property
+    def batch(self) -> int:
+        found: int | None = self._handle.transaction_version(self._application)
+        return -1 if found is None else found
+
+    def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
+        from deltalake.schema import Schema
+
+        known = self.columns
+        new = pa.schema([one for one in columns if one.name not in known])
+        with _errors(self._storage, self._name):
+            if new.names:
+                self._handle.alter.add_columns(list(Schema.from_arrow(new).fields))
+                self._handle.update_incremental()
+            self._handle.create_write_transaction(
+                list(map(_action, files)),
+                "append",
+                self._handle.schema(),
+                partition_by=self._handle.metadata().partition_columns,
+                commit_properties=_numbered(self._application, batch),
+            )
+        self.refresh()
+        make_durable(self._storage, self._name, self._handle.version())
+
+    def refresh(self) -> None:
+        """Read new commits."""
+        with _errors(self._storage, self._name):
+            self._handle.update_incremental()
+
+    def batches(self, where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
+        return batches_of(self._storage, self._name, self._handle, where)
+
+
+def needed_deltalake() -> None:
+    """Import deltalake.
+
+    Raises
+    ------
+    UsageError
+        It is not installed.
+    """
+    try:
+        import deltalake  # noqa: F401
+    except ImportError as error:
+        raise UsageError(_NEEDED) from error
+
+
+def make_durable(storage: Storage, name: str, version: int) -> None:
+    """Have a commit survive a power failure, on a disk of this machine."""
+    if storage.is_local:
+        log = Path(storage.url, name, "_delta_log")
+        sync(log / f"{version:020}.json")
+        sync(log)
+
+
+def batches_of(
+    storage: Storage, name: str, handle: Any, where: pc.Expression | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a Delta table in no particular order, without the partition column, read by PyArrow."""
+    from pyarrow import dataset as ds
+
+    schema = pa.schema(handle.schema().to_arrow())
+    schema = pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema])
+    paths = [unquote(path) for path in pa.table(handle.get_add_actions())["path"].to_pylist()]
+    with storage.opened(name) as (system, folder):
+        if paths:
+            part = ds.partitioning(pa.schema([pa.field(DATE, pa.date32())]), flavor="hive")
+            dataset = ds.dataset(
+                [f"{folder}/{path}" for path in paths],
+                schema,
+                filesystem=system,
+                format="parquet",
+                partitioning=part,
+                partition_base_dir=folder,
+            )
+            own = [name for name in schema.names if name != DATE]
+            yield from dataset.to_batches(columns=own, filter=where)
+
+
+def _action(file: DataFile) -> Any:
+    from deltalake.transaction import AddAction
+
+    dates = {} if file.date == "" else {DATE: file.date}
+    return AddAction(quote(file.path, safe="/="), file.size, dates, file.modified, True, file.statistics)
+
+
+def _numbered(application: str, batch: int) -> Any:
+    from deltalake.transaction import CommitProperties, Transaction
+
+    return CommitProperties(app_transactions=[Transaction(application, batch)])
+
+
+@contextmanager
+def _errors(storage: Storage, name: str) -> Iterator[None]:
+    """Raise deltalake's errors as those of this package."""
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        raise SourceError(f"Delta: {error}", file=f"{storage.name}/{name}") from error

@@ -1,0 +1,259 @@
+"""Parquet files in the folders of a lake's tables, as tasks write them.
+
+A file has a random name and is in no table until it is committed, so an attempt that fails leaves nothing
+that a reader sees.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc, pq
+from binlog_kaitai.lake import DATE
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.types import merge_columns, schema_in_lake, typed, untaken, with_names
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
+
+#: Hive's name of the partition for NULL, which all readers of its layout understand.
+_NO_DATE = "__HIVE_DEFAULT_PARTITION__"
+
+_DAY = 86_400_000_000
+
+#: The first columns of a table have minimum and maximum in its metadata, if these are numbers, dates, times,
+#: or texts of at most so many characters; Delta's own writers do the same.
+_WITH_STATISTICS, _LONGEST = 32, 64
+
+#: Rows read at a time to write a file again.
+_ROWS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A Parquet file in the folder of a table.
+
+    Attributes
+    ----------
+    table : str
+        The folder of its table in the lake.
+    path : str
+        Relative to that folder.
+    date : str or None
+        Its partition; None for rows without a time. Without partitions, "".
+    size, rows : int
+        Size in bytes, and number of rows.
+    columns : pyarrow.Schema
+        Its columns, as of `lake.types.schema_in_lake`.
+    statistics : str
+        Minimum, maximum and number of nulls by column, as JSON in Delta's form.
+    modified : int
+        When it was written, in milliseconds since 1970.
+    """
+
+    table: str
+    path: str
+    date: str | None
+    size: int
+    rows: int
+    columns: pa.Schema
+    statistics: str
+    modified: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+
+
+class TableFiles:
+    """Writes rows to new files of tables.
+
+    Parameters
+    ----------
+    kind
+        The format of the tables.
+    columns
+        The columns that tables have so far, for those whose types differ from a server's: a column that has
+        another type now goes on under another name.
+    has_dates
+        Divide files by date.
+
+    Attributes
+    ----------
+    files : list of DataFile
+        The complete files; all of them after :meth:`close`.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        kind: str = "delta",
+        *,
+        columns: Mapping[str, Mapping[str, pa.DataType]] | None = None,
+        has_dates: bool = True,
+    ) -> None:
+        self.files: list[DataFile] = []
+        self._storage = storage
+        self._kind = kind
+        self._columns = {name: dict(one) for name, one in (columns or {}).items()}
+        self._has_dates = has_dates
+        self._open = OpenFiles[tuple[str, str]](lambda name: _Writer(storage, *name, self.files))
+
+    def write(self, table: str, batch: pa.RecordBatch, time: str) -> None:
+        """Write rows to files of their dates, which are those of a column with times."""
+        batch = untaken(typed(batch), self._kind)
+        known = self._columns.setdefault(table, {})
+        batch = with_names(batch, merge_columns(known, schema_in_lake(batch.schema)))
+        for day, part in by_date(batch, time) if self._has_dates else (("", batch),):
+            self._open.write((table, day), part)
+
+    def close(self) -> None:
+        """Write what is buffered, and close all files."""
+        self._open.close()
+
+
+class _Writer(PartWriter):
+    """The files of one table and date."""
+
+    def __init__(self, storage: Storage, table: str, day: str, files: list[DataFile]) -> None:
+        super().__init__(Path(table), stores_schema=False)
+        self._storage, self._table, self._day, self._files = storage, table, day, files
+        self._name = ""
+        self._sink: Any = None
+        self._columns = pa.schema([])
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        super().write(batch)
+        self._columns = schema_in_lake(batch.schema)
+
+    def open_next(self) -> Any:
+        self._name = f"part-{uuid.uuid4().hex}.parquet"
+        if self._day:
+            self._name = f"{DATE}={self._day}/{self._name}"
+        with self._storage.opened(f"{self._table}/{self._name}") as (system, path):
+            if self._storage.is_local:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._sink = system.open_output_stream(path)
+        return self._sink
+
+    def closed(self, metadata: Any) -> None:
+        size = self._sink.tell()
+        self._sink.close()
+        if self._storage.is_local:
+            path = Path(self._storage.url, self._table, self._name)
+            sync(path)
+            sync(path.parent)
+        day = None if self._day == _NO_DATE else self._day
+        statistics = json.dumps(statistics_of(metadata, self._columns))
+        self._files.append(
+            DataFile(self._table, self._name, day, size, metadata.num_rows, self._columns, statistics)
+        )
+
+
+def moved_in(storage: Storage, table: str, path: Path, day: str | None) -> DataFile:
+    """Copy a local file into the folder of a table."""
+    writer = _Writer(storage, table, _NO_DATE if day is None else day, [])
+    footer = pq.read_metadata(path)
+    with path.open("rb") as source:
+        sink = writer.open_next()
+        while data := source.read(1 << 20):
+            sink.write(data)
+    writer._columns = schema_in_lake(pq.read_schema(path))
+    writer.closed(footer)
+    return writer._files[0]
+
+
+def with_new_names(storage: Storage, file: DataFile, names: Mapping[str, str]) -> DataFile:
+    """Write a file again with other column names."""
+    files: list[DataFile] = []
+    writer = _Writer(storage, file.table, _NO_DATE if file.date is None else file.date, files)
+    with storage.opened(f"{file.table}/{file.path}") as (system, path):
+        for batch in pq.ParquetFile(path, filesystem=system).iter_batches(_ROWS_AT_ONCE):
+            writer.write(with_names(batch, names))
+    writer.close()
+    columns = pa.schema([one.with_name(names[one.name]) for one in file.columns])
+    return replace(files[0], columns=columns)
+
+
+def statistics_of(metadata: Any, columns: pa.Schema) -> dict[str, Any]:
+    """The statistics of a file in Delta's form, from its Parquet footer."""
+    least: dict[str, Any] = {}
+    most: dict[str, Any] = {}
+    nulls: dict[str, int] = {}
+    paths = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    for one in list(columns)[:_WITH_STATISTICS]:
+        if one.name not in paths or (limits := _limits(one.type)) is None:
+            continue
+        found = [group.column(paths.index(one.name)).statistics for group in groups]
+        if any(part is None or not part.has_null_count for part in found):
+            continue
+        nulls[one.name] = sum(part.null_count for part in found)
+        known = [part for part in found if part.has_min_max]
+        if len(known) < sum(part.num_values > 0 for part in found) or not known:
+            continue
+        low, high = limits(min(part.min for part in known)), limits(max(part.max for part in known))
+        if low is not None and high is not None:
+            least[one.name], most[one.name] = low, high
+    return {"numRecords": metadata.num_rows, "minValues": least, "maxValues": most, "nullCount": nulls}
+
+
+def _limits(kind: pa.DataType) -> Any:
+    """A function that turns a minimum or maximum into JSON, or into None if it is too long."""
+    if pa.types.is_int64(kind):
+        return int
+    if pa.types.is_date(kind):
+        return _day_text
+    if pa.types.is_timestamp(kind):
+        return partial(_time_text, is_utc=kind.tz is not None)
+    if pa.types.is_string(kind):
+        return _short_text
+    return None
+
+
+def _day_text(value: date) -> str:
+    return value.isoformat()
+
+
+def _time_text(value: datetime, *, is_utc: bool) -> str:
+    value = value.astimezone(UTC) if is_utc and value.tzinfo else value
+    return value.replace(tzinfo=None).isoformat(timespec="microseconds") + ("Z" if is_utc else "")
+
+
+def _short_text(value: str | bytes) -> str | None:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return text if len(text) <= _LONGEST else None
+
+
+def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """The rows of each UTC date, in batch order; NULL has a partition of its own."""
+    if not batch.num_rows:
+        return
+    numbers = pc.cast(batch.column(time), pa.int64())
+    least, most = (one.as_py() for one in pc.min_max(numbers).values())
+    if not numbers.null_count and least // _DAY == most // _DAY:
+        yield _date(least // _DAY), batch
+        return
+    days = numbers.to_numpy(zero_copy_only=False)
+    days = np.where(np.isnan(days), np.nan, days // _DAY) if days.dtype.kind == "f" else days // _DAY
+    for day in distinct_values(days).tolist():
+        is_of_day = np.isnan(days) if day != day else days == day
+        yield _date(day), batch.filter(pa.array(is_of_day))
+
+
+def _date(day: float) -> str:
+    return _NO_DATE if day != day else str(np.datetime64(int(day), "D"))
+
+
+def rows_by_table(files: Iterable[DataFile]) -> dict[str, int]:
+    """The number of rows in files, by table."""
+    counts: dict[str, int] = {}
+    for one in files:
+        counts[one.table] = counts.get(one.table, 0) + one.rows
+    return dict(sorted(counts.items()))

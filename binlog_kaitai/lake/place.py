@@ -1,0 +1,140 @@
+"""Where a pipeline continues: the plan of its last batch, the only row of the table `_pipeline`.
+
+A plan replaces the one before it, and only if that is still the newest: of two pipelines that write to the
+same lake, the second one to commit fails.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.lake import PLACE
+from binlog_kaitai.lake.delta import batches_of, make_durable, needed_deltalake
+from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.storage import Storage
+
+_SCHEMA = pa.schema([pa.field("batch", pa.int64()), pa.field("plan", pa.string())])
+
+#: Folders that the old pipeline had in `_pipeline`.
+_OLD = frozenset({"batches", "checkpoint", "staging"})
+
+#: The folder for what only this machine needs: the spool, and a snapshot until it is in the lake.
+WORK = "_work"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A batch.
+
+    Attributes
+    ----------
+    application : str
+        Identifies the pipeline in the commits of all tables.
+    format : str
+        One of `lake.FORMATS`.
+    rules : Rules
+        What the lake leaves out, masks and renames.
+    batch : int
+        Its number; -1 for the plan of a new lake, which has no batch.
+    start, end : dict
+        Offsets in the logs, see `spark.followed_logs`.
+        If they are equal, the batch has the rows of a snapshot, and begins the lake.
+    ddl : str or None
+        The definitions of the tables of that snapshot.
+    """
+
+    application: str
+    format: str
+    rules: Rules
+    batch: int = -1
+    start: dict[str, Any] | None = None
+    end: dict[str, Any] | None = None
+    ddl: str | None = None
+
+    @classmethod
+    def new(cls, kind: str, rules: Rules) -> Plan:
+        """The plan of a new lake."""
+        return cls(f"binlog-kaitai/{uuid.uuid4().hex}", kind, rules)
+
+    def next(self, start: dict[str, Any], end: dict[str, Any], *, ddl: str | None = None) -> Plan:
+        """The plan of the next batch."""
+        return replace(self, batch=self.batch + 1, start=start, end=end, ddl=self.ddl if ddl is None else ddl)
+
+    def as_json(self) -> str:
+        return json.dumps({**asdict(self), "rules": self.rules.as_dict()})
+
+    @classmethod
+    def of_json(cls, text: str) -> Plan:
+        found = json.loads(text)
+        return cls(**found | {"rules": Rules.of_dict(found["rules"])})
+
+
+class Place:
+    """The table `_pipeline` of a lake.
+
+    Raises
+    ------
+    UsageError
+        deltalake is not installed.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        needed_deltalake()
+        self._storage = storage
+        self._handle: Any = None
+
+    def load(self) -> Plan | None:
+        """The plan of the last batch; None for a new lake.
+
+        Raises
+        ------
+        UsageError
+            The folder has something else in it.
+        """
+        from deltalake import DeltaTable
+        from deltalake.exceptions import TableNotFoundError
+
+        others = set(self._storage.names()) - {WORK}
+        if _OLD & set(self._storage.names(PLACE)):
+            raise UsageError(f"{self._storage.name} is a lake of an earlier version; begin a new one")
+        url, options = self._storage.delta_url(PLACE), self._storage.delta_options()
+        try:
+            self._handle = DeltaTable(url, storage_options=options)
+        except TableNotFoundError:
+            if others - {PLACE}:
+                reason = "is not empty and is not a pipeline's lake"
+                raise UsageError(f"{self._storage.name} {reason}") from None
+            return None
+        found = batches_of(self._storage, PLACE, self._handle)
+        (row,) = (row for batch in found for row in batch.to_pylist())
+        return Plan.of_json(row["plan"])
+
+    def store(self, plan: Plan) -> None:
+        """Replace the plan that was loaded or stored last.
+
+        Raises
+        ------
+        SourceError
+            Another process has replaced it, or the store fails.
+        """
+        from deltalake import DeltaTable, write_deltalake
+        from deltalake.exceptions import DeltaError
+
+        row = pa.table({"batch": [plan.batch], "plan": [plan.as_json()]}, _SCHEMA)
+        options = self._storage.delta_options()
+        url = self._storage.delta_url(PLACE)
+        try:
+            if self._handle is None:
+                write_deltalake(url, row, mode="error", storage_options=options)
+                self._handle = DeltaTable(url, storage_options=options)
+            else:
+                write_deltalake(self._handle, row, mode="overwrite")
+        except (DeltaError, OSError) as error:
+            reason = f"another pipeline is writing to this lake, or its storage fails ({error})"
+            raise SourceError(reason, file=self._storage.name) from error
+        make_durable(self._storage, PLACE, self._handle.version())

@@ -1,0 +1,108 @@
+"""Joins small files of a lake's Delta tables, and removes files that no reader needs any more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.lake import DATE, LINEAGE, PLACE, STATEMENTS
+from binlog_kaitai.lake.batches import Lake
+
+
+@dataclass(frozen=True)
+class Upkeep:
+    """What was done to one table, or would be.
+
+    Attributes
+    ----------
+    table : str
+        Its folder in the lake.
+    files : int
+        Files that were joined or removed.
+    new_files : int
+        Files that they were joined into.
+    """
+
+    table: str
+    files: int
+    new_files: int = 0
+
+
+def compact(
+    url: str, *, target_size: int, before: date | None = None, dry_run: bool = False
+) -> Iterator[Upkeep]:
+    """Join small files, table by table; the rows stay the same, and a pipeline may go on meanwhile.
+
+    Parameters
+    ----------
+    target_size
+        In bytes; files of at least this size stay.
+    before
+        Only partitions of earlier dates.
+    dry_run
+        Change nothing; each partition would then have one new file for every `target_size` bytes.
+    """
+    for name, handle in _tables(url):
+        has_dates = DATE in handle.metadata().partition_columns
+        filters = [(DATE, "<", str(before))] if before is not None and has_dates else None
+        if dry_run:
+            found = _small_files(handle, target_size, before)
+        else:
+            try:
+                done = handle.optimize.compact(partition_filters=filters, target_size=target_size)
+            except Exception as error:  # deltalake raises its own, and those of its store
+                raise SourceError(f"Delta: {error}", file=name) from error
+            found = done["numFilesRemoved"], done["numFilesAdded"]
+        if found[0]:
+            yield Upkeep(name, *found)
+
+
+def vacuum(url: str, *, hours: int, dry_run: bool = False) -> Iterator[Upkeep]:
+    """Remove files that are in no version of the last hours: joined ones, and those of failed attempts.
+
+    Raises
+    ------
+    SourceError
+        Fewer hours than Delta's default of a week: a reader, or the batch of a pipeline, may need the files.
+    """
+    for name, handle in _tables(url):
+        try:
+            removed = handle.vacuum(hours, dry_run, full=True)
+        except Exception as error:
+            raise SourceError(f"Delta: {error}", file=name) from error
+        if removed:
+            yield Upkeep(name, len(removed))
+
+
+def _tables(url: str) -> Iterator[tuple[str, Any]]:
+    """The Delta tables of a lake, by their folders."""
+    from deltalake import DeltaTable
+    from deltalake.exceptions import TableNotFoundError
+
+    lake = Lake(url)
+    lake.check()
+    if lake.plan is None:
+        raise UsageError(f"{lake.storage.name} is not a lake")
+    changes = [f"changes/{name}" for name in lake.storage.names("changes")]
+    for name in ("events", "transactions", STATEMENTS, "damage", *changes, LINEAGE, PLACE):
+        try:
+            yield name, DeltaTable(lake.storage.delta_url(name), storage_options=lake.storage.delta_options())
+        except TableNotFoundError:
+            continue
+
+
+def _small_files(handle: Any, target_size: int, before: date | None) -> tuple[int, int]:
+    """The number of small files that share a partition with others, and of files that they would become."""
+    files, sizes = Counter[Any](), Counter[Any]()
+    for one in pa.table(handle.get_add_actions(flatten=True)).to_pylist():
+        day = one.get(f"partition.{DATE}")
+        if one["size_bytes"] < target_size and (before is None or (day is not None and day < before)):
+            files[day] += 1
+            sizes[day] += one["size_bytes"]
+    joined = [day for day, count in files.items() if count > 1]
+    return sum(files[day] for day in joined), sum(-(-sizes[day] // target_size) for day in joined)

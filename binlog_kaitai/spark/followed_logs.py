@@ -1,0 +1,129 @@
+"""The logs that a query or a pipeline follows: where it is, what comes next, and in which spans.
+
+An offset is a checkpoint as a dict. That of a server's logs also has the name under which the spool knows the
+query, because a query is known by nothing else after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from binlog_kaitai.following import Checkpoint, Follower, Span
+from binlog_kaitai.following.backlog import Backlog, BacklogMeter
+from binlog_kaitai.spark.stream_options import READER, Following
+
+if TYPE_CHECKING:
+    from binlog_kaitai.spark.spooling import QuerySpool
+
+Offset = dict[str, Any]
+
+
+class FollowedLogs:
+    """Finds offsets and spans.
+
+    Parameters
+    ----------
+    follows_definitions
+        Whether column names are needed.
+    """
+
+    def __init__(self, following: Following, *, follows_definitions: bool) -> None:
+        self._following = following
+        self._until: tuple[str, int] | None = None
+        self._spool: QuerySpool | None = None
+        if following.server is not None:
+            from binlog_kaitai.spark.spooling import QuerySpool
+
+            self._spool = QuerySpool(following.server, following.paths[0], following.starting)
+        self._follower = Follower(
+            following.paths,
+            fails_on_loss=following.fails_on_data_loss,
+            follows_definitions=follows_definitions,
+            ddl=following.ddl,
+            split_size=following.split_size,
+            at_once=following.at_once,
+            passes_damage=following.mode != "FAILFAST",
+        )
+        self._meter = BacklogMeter(self._follower)
+
+    def end_here(self) -> None:
+        """Read only what the logs have now."""
+        if self._spool is not None:
+            self._spool.is_bounded = True
+        else:
+            self._until = self._follower.end()
+
+    def first(self) -> Offset:
+        """Where a new query begins."""
+        starting: str | Mapping[str, Any] = self._following.starting
+        added = {}
+        if self._spool is not None:
+            added[READER], starting = self._spool.begin()
+        if not isinstance(starting, str):
+            checkpoint = self._follower.place(starting)
+        else:
+            checkpoint = self._follower.latest() if starting == "latest" else self._follower.earliest()
+        return {**checkpoint.as_dict(), **added}
+
+    def next(self, start: Offset, max_bytes: int | None, max_files: int | None = None) -> Offset:
+        """The end of the next batch; `start` if nothing is new.
+
+        Raises
+        ------
+        SourceError
+            The logs do not continue where the last batch ended.
+        """
+        until = self._until
+        if self._spool is not None:
+            self._spool.resume(start)
+            until = self._spool.end()
+        checkpoint, added = _parse(start)
+        end = self._follower.advance(checkpoint, max_bytes=max_bytes, max_files=max_files, until=until)
+        return {**end.as_dict(), **added}
+
+    def spans(self, start: Offset, end: Offset) -> list[Span]:
+        """The spans between two offsets.
+
+        Raises
+        ------
+        SourceError
+            A log no longer exists.
+        """
+        if self._spool is not None:
+            self._spool.resume(start)
+        return self._follower.spans(_parse(start)[0], _parse(end)[0])
+
+    def done(self, end: Offset) -> None:
+        """The query no longer needs anything before an offset."""
+        if self._spool is not None:
+            self._spool.done(end)
+
+    def close(self) -> None:
+        """Stop fetching."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def end(self) -> tuple[str, int]:
+        """The newest log, and its length."""
+        return self._follower.end() if self._spool is None else self._spool.end()
+
+    def backlog(self, offset: Offset) -> Backlog:
+        """What remains after an offset."""
+        return self._meter.after(_parse(offset)[0])
+
+    def backlog_fields(self, offset: Offset) -> dict[str, Any]:
+        """The same for the progress of a stream."""
+        return {f"{name}_behind": value for name, value in asdict(self.backlog(offset)).items()}
+
+
+def checkpoint_of(offset: Offset) -> Checkpoint:
+    """The checkpoint in an offset."""
+    return _parse(offset)[0]
+
+
+def _parse(offset: Offset) -> tuple[Checkpoint, dict[str, Any]]:
+    """The checkpoint in an offset, and the name of its query."""
+    added = {READER: offset[READER]} if READER in offset else {}
+    return Checkpoint.of({name: value for name, value in offset.items() if name != READER}), added

@@ -1,0 +1,60 @@
+"""Lakes like those of the pipeline, written without Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from binlog_kaitai.lake.batches import Lake, Piece
+from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.progress import Progress
+from binlog_kaitai.spark.stream_options import Following
+
+
+class OneByOne:
+    """Tasks of this process."""
+
+    at_once = 2
+
+    def run(self, task: Callable[[bytes], Piece], inputs: Sequence[bytes]) -> list[Piece]:
+        return list(map(task, inputs))
+
+
+def fill(
+    url: str | Path, paths: Iterable[str | Path], size: int = 30_000, *, mode: str = "FAILFAST", **job: Any
+) -> list[Progress]:
+    """Load some logs into a lake, in batches of several pieces; returns the progress of each batch."""
+    batches: list[Progress] = []
+    following = Following(tuple(map(str, paths)), max_bytes=size, split_size=size // 3, mode=mode)
+    Pipeline(Job(following, str(url), **job), on_progress=batches.append).run(OneByOne())
+    return batches
+
+
+def opened(url: str | Path, kind: str = "delta") -> Lake:
+    """A lake that exists."""
+    lake = Lake(str(url), kind)
+    lake.check()
+    return lake
+
+
+def table(lake: Lake, name: str) -> pa.Table:
+    """The rows of a table, by its folder."""
+    found = lake.tables.open(name)
+    assert found is not None, name
+    return pa.Table.from_batches(found.batches())
+
+
+def rows(found: pa.Table, *without: str) -> Counter[str]:
+    """The rows of a table, without nulls, whatever the order of the columns."""
+    return Counter(
+        repr(
+            sorted(
+                (name, str(value)) for name, value in row.items() if value is not None and name not in without
+            )
+        )
+        for row in found.to_pylist()
+    )
