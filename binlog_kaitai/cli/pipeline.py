@@ -47,6 +47,7 @@ _SECONDS = {"mil": 0.001, "ms": 0.001, "mi": 60.0, "s": 1.0, "h": 3600.0}
     show_default=True,
     help="Table format.",
 )
+@click.option("--state", is_flag=True, help="Also keep the current contents of each table.")
 @click.option(
     "--start",
     default="earliest",
@@ -145,6 +146,7 @@ def command(
     tables: tuple[str, ...],
     views: tuple[str, ...],
     table_format: str,
+    state: bool,
     start: str,
     batch_size: str,
     split_size: str,
@@ -208,6 +210,8 @@ def command(
         options.refuse_inputs(path, [*sources, dump, mask_key_file])
     Filters.of(table=tables)
     wanted = views or VIEWS
+    if state and ("changes" not in wanted or table_format != "delta"):
+        raise UsageError("--state requires the changes view and --format delta; with Iceberg, use MERGE")
     if snapshot and dump is not None:
         raise UsageError("--snapshot and --snapshot-from cannot be used together")
     if snapshot or dump is not None:
@@ -229,7 +233,17 @@ def command(
     )
     readers = snapshot_readers if snapshot else 0
     job = Job(
-        following, target, work_of(target), wanted, tables, zero_dates, table_format, readers, rules, dump
+        following,
+        target,
+        work_of(target),
+        wanted,
+        tables,
+        zero_dates,
+        table_format,
+        readers,
+        rules,
+        dump,
+        state,
     )
     if dry_run:
         if dump is not None:
@@ -237,7 +251,7 @@ def command(
         show_preview(job)
         return
     reports = Reports(job, progress_file, metrics_file)
-    pipeline = Pipeline(job, on_progress=reports.take, on_snapshot=lambda line: say(line, err=True))
+    pipeline = Pipeline(job, reports.take, lambda line: say(line, err=True), reports.take_state)
     try:
         _run(pipeline, parse_interval(interval) if continuous else None, master, settings, ui)
     finally:

@@ -16,6 +16,7 @@ from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.place import WORK
 from binlog_kaitai.lake.preview import PlannedTable, Preview, preview
 from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.state import Updated
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.followed_logs import checkpoint_of
@@ -66,6 +67,7 @@ class Reports:
         lines, metrics = (None if one is None else Path(one) for one in (progress_file, metrics_file))
         self._files = ProgressFiles(lines, metrics)
         self._tables: set[str] = set()
+        self._refused: set[tuple[str, str]] = set()
         if self._masks and set(job.views) & {"events", "transactions"}:
             warn("columns are masked: the text of statements, which may contain their values, is left out")
 
@@ -75,6 +77,12 @@ class Reports:
             warnings.warn(text, stacklevel=1)
         self._tables |= one.tables
         self._files.take(one)
+
+    def take_state(self, one: Updated) -> None:
+        """Name a table that has no state, once."""
+        if one.reason and (one.name, one.reason) not in self._refused:
+            self._refused.add((one.name, one.reason))
+            warn(f"state/{one.name}: {one.reason}")
 
     def end(self) -> None:
         """Name rules for columns of tables that no batch had: they may be misspelt."""

@@ -11,6 +11,7 @@ iceberg    Iceberg tables, by PyIceberg
 place      the plan of the current batch: where the pipeline continues
 batches    commits batches, table by table
 changes    the changes that make up a table, as Arrow
+state      the contents of tables, kept up to date
 lineage    which changes make up a table, across TRUNCATE, DROP and RENAME
 rules      what is left out, masked and renamed
 preview    what a pipeline would load
@@ -21,6 +22,7 @@ preview    what a pipeline would load
     events/log_date=2026-11-20/part-....parquet     and _delta_log, like each folder below
     transactions/log_date=.../...
     changes/SCHEMA.TABLE/log_date=.../...
+    state/SCHEMA.TABLE/...
     damage/log_date=.../...
     statements/log_date=.../...     the view `ddl`; a batch is complete when this table has it
     _lineage/...                    keys, and statements that emptied or renamed tables
@@ -58,3 +60,6 @@ TIMES = {
 
 #: The table of statements, and those that only the pipeline reads.
 STATEMENTS, LINEAGE, PLACE = "statements", "_lineage", "_pipeline"
+
+#: The folder of the tables with the contents of a server's tables.
+STATE = "state"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
@@ -10,8 +12,12 @@ from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.lineage import Lineage, Place, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
+from binlog_kaitai.lake.tables import Format
 from binlog_kaitai.lake.types import with_names
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
+
+#: The columns before those of the table, and after them.
+META = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
 
 
 class TableChanges:
@@ -51,32 +57,29 @@ class TableChanges:
         UsageError
             It has no changes.
         """
-        parts = [part for one in self.lineage.segments(table) for part in self._parts(one, table)]
-        columns: dict[str, pa.DataType] = {}
-        for _, _, names, known in parts:
-            for name, kind in known.items():
-                columns.setdefault(names[name], kind)
-        if not columns:
+        parts = self.parts(table)
+        schema = columns_of(parts)
+        if not schema.names:
             raise UsageError(f"{'.'.join(table)} has no changes")
-        schema = pa.schema(list(columns.items()))
-        return pa.RecordBatchReader.from_batches(schema, _renamed(self._lake, parts, schema))
+        return pa.RecordBatchReader.from_batches(schema, read_parts(self._lake.tables, parts, schema))
 
-    def _parts(self, segment: Segment, table: tuple[str, str]) -> Iterator[_Part]:
-        """The changes of a segment, divided where columns were renamed."""
+    def parts(self, table: tuple[str, str]) -> list[Part]:
+        """The changes that make up a table, divided where it or its columns were renamed."""
+        return [part for one in self.lineage.segments(table) for part in self._parts(one, table)]
+
+    def _parts(self, segment: Segment, table: tuple[str, str]) -> Iterator[Part]:
         name = f"changes/{table_name(self._rules.name_of(segment.table))}"
         opened = self._lake.tables.open(name)
         if opened is None:
             return
-        known = opened.columns
-        own = [one for one in known if one not in {field.name for field in (*META_FIELDS, ABSENT_FIELD)}]
-        same = {one: one for one in known}
+        columns = opened.columns
+        own = [one for one in columns if one not in META]
         renames = self.lineage.renames(table)
-        begin: Place | None = segment.after
-        for number in range(len(renames) + 1):
-            end = renames[number].place if number < len(renames) else segment.before
-            where = self._where(later(begin, segment.after), earlier(end, segment.before))
-            yield name, where, same | naming(own, renames[number:]), known
-            begin = renames[number].place if number < len(renames) else None
+        places = [None, *(one.place for one in renames), None]
+        for number, (begin, end) in enumerate(pairwise(places)):
+            where = self._where(_last(begin, segment.after), _first(end, segment.before))
+            names = {one: one for one in columns} | naming(own, renames[number:])
+            yield Part(name, where, names, columns)
 
     def _where(self, after: Place | None, before: Place | None) -> pc.Expression:
         place = pc.field(SEQUENCE)
@@ -90,27 +93,78 @@ class TableChanges:
         return where
 
 
-#: The table, a condition, the current name of each of its columns, and their types.
-_Part = tuple[str, pc.Expression, Mapping[str, str], Mapping[str, pa.DataType]]
+@dataclass(frozen=True)
+class Part:
+    """Some of the changes that make up a table.
+
+    Attributes
+    ----------
+    folder : str
+        The table of changes that has them.
+    where : pyarrow.compute.Expression
+        Which of its rows they are.
+    names : dict of str to str
+        The current names of its columns.
+    columns : dict of str to pyarrow.DataType
+        Its columns.
+    """
+
+    folder: str
+    where: pc.Expression
+    names: Mapping[str, str]
+    columns: Mapping[str, pa.DataType]
 
 
-def later(one: Place | None, other: Place | None) -> Place | None:
+def columns_of(parts: Iterable[Part]) -> pa.Schema:
+    """The columns of all parts, by their current names."""
+    columns: dict[str, pa.DataType] = {}
+    for part in parts:
+        for name, kind in part.columns.items():
+            columns.setdefault(part.names[name], kind)
+    return pa.schema(list(columns.items()))
+
+
+def read_parts(
+    tables: Format, parts: Iterable[Part], schema: pa.Schema, where: pc.Expression | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of parts, in no particular order; tables are opened at once, and read later.
+
+    Parameters
+    ----------
+    schema
+        Which columns to read, by their current names; those that a part lacks are null.
+    where
+        A further condition on the metadata columns.
+    """
+    readers = [(part, _batches(tables, part, schema, where)) for part in parts]
+
+    def read() -> Iterator[pa.RecordBatch]:
+        for part, batches in readers:
+            for batch in batches:
+                if batch.num_rows:
+                    names = {name: part.names[name] for name in batch.schema.names}
+                    yield _fitted(with_names(batch, names), schema)
+
+    return read()
+
+
+def _batches(
+    tables: Format, part: Part, schema: pa.Schema, where: pc.Expression | None
+) -> Iterator[pa.RecordBatch]:
+    opened = tables.open(part.folder)
+    assert opened is not None
+    own = [name for name in part.columns if part.names[name] in schema.names]
+    return opened.batches(part.where if where is None else part.where & where, own)
+
+
+def _last(one: Place | None, other: Place | None) -> Place | None:
     """The later of two beginnings."""
     return max((place for place in (one, other) if place is not None), default=None)
 
 
-def earlier(one: Place | None, other: Place | None) -> Place | None:
+def _first(one: Place | None, other: Place | None) -> Place | None:
     """The earlier of two ends."""
     return min((place for place in (one, other) if place is not None), default=None)
-
-
-def _renamed(lake: Lake, parts: Iterable[_Part], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for table, where, names, _ in parts:
-        opened = lake.tables.open(table)
-        assert opened is not None
-        for batch in opened.batches(where):
-            if batch.num_rows:
-                yield _fitted(with_names(batch, names), schema)
 
 
 def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -59,6 +60,31 @@ class DeltaTables:
         found = self._opened[name] = DeltaTable(self._storage, name, handle, self._application)
         return found
 
+    def replace(self, name: str, rows: pa.RecordBatchReader, batch: int, numbers: Mapping[str, int]) -> int:
+        """Replace the rows and columns of a table, and its `numbers`; returns the number of rows.
+
+        A table that does not exist is created only if there are rows.
+        """
+        from deltalake import write_deltalake
+
+        found = _CountedRows(rows)
+        table = self.open(name)
+        if table is None and not found.has_rows():
+            return 0
+        if self._storage.is_local:
+            Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
+        with _errors(self._storage, name):
+            write_deltalake(
+                self._storage.delta_url(name),
+                found.reader(),
+                mode="overwrite",
+                schema_mode="overwrite",
+                configuration=None if table is not None else _SETTINGS,
+                storage_options=self._storage.delta_options(),
+                commit_properties=_numbered(self._application, batch, numbers),
+            )
+        return found.rows
+
     def create(self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> DeltaTable:
         """A new table, partitioned by date if its files are."""
         from deltalake.schema import Schema
@@ -104,14 +130,8 @@ class DeltaTable:
         return -1 if found is None else found
 
     def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
-        from deltalake.schema import Schema
-
-        known = self.columns
-        new = pa.schema([one for one in columns if one.name not in known])
         with _errors(self._storage, self._name):
-            if new.names:
-                self._handle.alter.add_columns(list(Schema.from_arrow(new).fields))
-                self._handle.update_incremental()
+            self._add_columns(columns)
             self._handle.create_write_transaction(
                 list(map(_action, files)),
                 "append",
@@ -122,13 +142,61 @@ class DeltaTable:
         self.refresh()
         make_durable(self._storage, self._name, self._handle.version())
 
+    def number(self, name: str) -> int:
+        """One of the numbers that were committed with the last batch."""
+        found: int | None = self._handle.transaction_version(f"{self._application}/{name}")
+        assert found is not None
+        return found
+
+    def merge(
+        self,
+        columns: pa.Schema,
+        keys: Sequence[str],
+        rows: pa.Table,
+        is_there: str,
+        batch: int,
+        numbers: Mapping[str, int],
+    ) -> None:
+        """Update, insert and delete the rows of some keys, and set `numbers`.
+
+        Parameters
+        ----------
+        columns
+            All columns of the table; missing ones are added.
+        rows
+            A row for each key, with a column `is_there` that says whether the table has it then.
+        """
+        values = {_sql(name): f"source.{_sql(name)}" for name in columns.names}
+        with _errors(self._storage, self._name):
+            self._add_columns(columns)
+            merge = self._handle.merge(
+                rows,
+                " AND ".join(f"target.{_sql(key)} = source.{_sql(key)}" for key in keys),
+                source_alias="source",
+                target_alias="target",
+                streamed_exec=False,
+                commit_properties=_numbered(self._application, batch, numbers),
+            )
+            merge = merge.when_matched_delete(f"NOT source.{_sql(is_there)}").when_matched_update(values)
+            merge.when_not_matched_insert(values, f"source.{_sql(is_there)}").execute()
+
+    def _add_columns(self, columns: pa.Schema) -> None:
+        from deltalake.schema import Schema
+
+        known = self.columns
+        if new := [one for one in columns if one.name not in known]:
+            self._handle.alter.add_columns(list(Schema.from_arrow(pa.schema(new)).fields))
+            self._handle.update_incremental()
+
     def refresh(self) -> None:
         """Read new commits."""
         with _errors(self._storage, self._name):
             self._handle.update_incremental()
 
-    def batches(self, where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
-        return batches_of(self._storage, self._name, self._handle, where)
+    def batches(
+        self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        return batches_of(self._storage, self._name, self._handle, where, columns)
 
 
 def needed_deltalake() -> None:
@@ -154,27 +222,33 @@ def make_durable(storage: Storage, name: str, version: int) -> None:
 
 
 def batches_of(
-    storage: Storage, name: str, handle: Any, where: pc.Expression | None = None
+    storage: Storage,
+    name: str,
+    handle: Any,
+    where: pc.Expression | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a Delta table in no particular order, without the partition column, read by PyArrow."""
     from pyarrow import dataset as ds
 
     schema = pa.schema(handle.schema().to_arrow())
     schema = pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema])
+    own = [one for one in schema.names if one != DATE] if columns is None else list(columns)
     paths = [unquote(path) for path in pa.table(handle.get_add_actions())["path"].to_pylist()]
     with storage.opened(name) as (system, folder):
-        if paths:
-            part = ds.partitioning(pa.schema([pa.field(DATE, pa.date32())]), flavor="hive")
-            dataset = ds.dataset(
-                [f"{folder}/{path}" for path in paths],
-                schema,
-                filesystem=system,
-                format="parquet",
-                partitioning=part,
-                partition_base_dir=folder,
-            )
-            own = [name for name in schema.names if name != DATE]
-            yield from dataset.to_batches(columns=own, filter=where)
+        part = ds.partitioning(pa.schema([pa.field(DATE, pa.date32())]), flavor="hive")
+        files = [f"{folder}/{path}" for path in paths]
+        options: dict[str, Any] = {"partitioning": part, "partition_base_dir": folder}
+        dataset = ds.dataset(files, schema, filesystem=system, format="parquet", **options) if files else None
+    return _read(storage, name, dataset, own, where)
+
+
+def _read(
+    storage: Storage, name: str, dataset: Any, columns: Sequence[str], where: pc.Expression | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a dataset; calls nothing of deltalake, which may be the caller."""
+    with storage.opened(name):
+        yield from () if dataset is None else dataset.to_batches(columns=columns, filter=where)
 
 
 def _action(file: DataFile) -> Any:
@@ -184,10 +258,46 @@ def _action(file: DataFile) -> Any:
     return AddAction(quote(file.path, safe="/="), file.size, dates, file.modified, True, file.statistics)
 
 
-def _numbered(application: str, batch: int) -> Any:
+def _numbered(application: str, batch: int, numbers: Mapping[str, int] | None = None) -> Any:
     from deltalake.transaction import CommitProperties, Transaction
 
-    return CommitProperties(app_transactions=[Transaction(application, batch)])
+    others = [Transaction(f"{application}/{name}", one) for name, one in (numbers or {}).items()]
+    return CommitProperties(app_transactions=[Transaction(application, batch), *others])
+
+
+def _sql(name: str) -> str:
+    """A column in an expression."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+class _CountedRows:
+    """Counts the rows of a reader while they are read.
+
+    Attributes
+    ----------
+    rows : int
+        Their number so far.
+    """
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self.rows = 0
+        self._schema = reader.schema
+        self._batches = (batch for batch in reader if batch.num_rows)
+        self._first: list[pa.RecordBatch] = []
+
+    def has_rows(self) -> bool:
+        """Whether there are any; reads the first of them."""
+        self._first = [batch for batch in (next(self._batches, None),) if batch is not None]
+        return bool(self._first)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The same rows."""
+        return pa.RecordBatchReader.from_batches(self._schema, self._counted())
+
+    def _counted(self) -> Iterator[pa.RecordBatch]:
+        for batch in chain(self._first, self._batches):
+            self.rows += batch.num_rows
+            yield batch
 
 
 @contextmanager

@@ -154,11 +154,14 @@ class IcebergTable:
                 reported = {_BATCH: str(batch)}
                 transaction.add_files(urls, snapshot_properties=reported, check_duplicate_files=False)
 
-    def batches(self, where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
         known = pa.schema(list(self.columns.items()))
         for batch in self._table.scan().to_arrow_batch_reader():
             rows = pa.Table.from_batches([batch]).cast(known)
-            yield from (rows if where is None else rows.filter(where)).to_batches()
+            rows = rows if where is None else rows.filter(where)
+            yield from (rows if columns is None else rows.select(list(columns))).to_batches()
 
 
 @contextmanager

@@ -129,12 +129,15 @@ class Lineage:
         Tables whose content cannot be derived from their changes, with reasons.
     undone : list of (Place, Place)
         XA transactions that were prepared but not committed: from one place to another.
+    committed : list of (Place, Place, Place)
+        Those that were committed: from one place to another, and where they were committed.
     """
 
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
         self.keys: dict[Key, list[str]] = {}
         self.unclear: dict[Key, str] = {}
         self.undone: list[tuple[Place, Place]] = []
+        self.committed: list[tuple[Place, Place, Place]] = []
         self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
         self._segments: dict[Key, list[Segment]] = {}
@@ -169,7 +172,8 @@ class Lineage:
             case Kind.PREPARED:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
             case Kind.COMMITTED:
-                self._prepared.pop(one.table_name, None)
+                if (prepared := self._prepared.pop(one.table_name, None)) is not None:
+                    self.committed.append((*prepared, place))
             case Kind.ROLLED_BACK:
                 if (prepared := self._prepared.pop(one.table_name, None)) is not None:
                     self.undone.append(prepared)

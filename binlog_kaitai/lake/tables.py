@@ -37,8 +37,10 @@ class Table(Protocol):
             Another process has committed this batch meanwhile, or the store fails.
         """
 
-    def batches(self, where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
-        """Its rows that meet a condition, in no particular order, with these columns."""
+    def batches(
+        self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Its rows that meet a condition, in no particular order, with all or some of these columns."""
 
 
 class Format(Protocol):

@@ -71,6 +71,8 @@ class Snapshot:
         if not path.exists():
             return None
         found = json.loads(path.read_text(encoding="utf-8"))
+        found["keys"] = [tuple(one) for one in found["keys"]]
+        found["incomplete"] = [tuple(one) for one in found["incomplete"]]
         return cls(**found | {"rules": Rules.of_dict(found["rules"])})
 
     def check_rules(self, rules: Rules) -> None:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.saved import restore
@@ -27,6 +27,7 @@ from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.place import Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.lake.state import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.spark.followed_logs import FollowedLogs
 from binlog_kaitai.spark.progress import Progress, progress_of
@@ -65,6 +66,8 @@ class Job:
         What the lake leaves out, masks and renames.
     dump : str or None
         A new lake begins with the rows of this dump.
+    keeps_state : bool
+        Keep the contents of each table, too.
     """
 
     following: Following
@@ -77,6 +80,10 @@ class Job:
     snapshot_readers: int = 0
     rules: Rules = NO_RULES
     dump: str | None = None
+    keeps_state: bool = False
+
+
+Result = TypeVar("Result")
 
 
 class Tasks(Protocol):
@@ -90,7 +97,7 @@ class Tasks(Protocol):
 
     at_once: int
 
-    def run(self, task: Callable[[bytes], Piece], inputs: Sequence[bytes]) -> list[Piece]:
+    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
         """The results of a task for each input."""
 
 
@@ -101,7 +108,7 @@ class SparkTasks:
         self._context = spark.sparkContext
         self.at_once = self._context.defaultParallelism
 
-    def run(self, task: Callable[[bytes], Piece], inputs: Sequence[bytes]) -> list[Piece]:
+    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
@@ -129,12 +136,16 @@ class Pipeline:
         Called with the progress of each batch once it is in the lake.
     on_snapshot : callable
         Called with lines on the progress of a snapshot, and on what an interrupted one has left.
+    on_state : callable
+        Called with what became of each state table after a batch.
     """
 
     job: Job
     on_progress: Callable[[Progress], object] = lambda progress: None
     on_snapshot: Callable[[str], object] = lambda line: None
+    on_state: Callable[[Updated], object] = lambda updated: None
     lake: Lake = field(init=False)
+    _state: State | None = None
 
     def __post_init__(self) -> None:
         self.lake = Lake(self.job.lake, self.job.format)
@@ -182,6 +193,8 @@ class Pipeline:
         plan = self.lake.plan
         assert plan is not None
         start = logs.first() if plan.end is None else plan.end
+        if self.job.keeps_state and self._state is None and plan.batch >= 0:
+            self._update_state(tasks, plan, [])  # which an earlier run may not have kept
         while True:
             begun = time.monotonic()
             end = logs.next(start, self.job.following.max_bytes)
@@ -218,6 +231,18 @@ class Pipeline:
         except (OSError, ValueError, BinlogError):  # this must not end the pipeline
             backlog = None
         self.on_progress(progress_of(plan.batch, pieces, seconds, backlog, is_recovered=is_recovered))
+        if self.job.keeps_state:
+            self._update_state(tasks, plan, pieces)
+
+    def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> None:
+        self._state = self._state or State(self.lake)
+        updates, results = self._state.updates(plan, pieces)
+        if updates:
+            packed = [zlib.compress(pickle.dumps(update), 1) for update in updates]
+            results += tasks.run(_run_update, packed)
+        for one in results:
+            self._state.done(one)
+            self.on_state(one)
 
     def _pieces(self, tasks: Tasks, spans: Sequence[Span]) -> list[Piece]:
         """The files of each span, written by a task."""
@@ -263,6 +288,12 @@ class Pipeline:
             return snapshot_of_dump(Path(job.dump), folder, header_of=header_of, **options)
         assert job.following.server is not None
         return take_snapshot(job.following.server, folder, readers=job.snapshot_readers, **options)
+
+
+def _run_update(packed: bytes) -> Updated:
+    """Update a state table, in a task."""
+    update: Update = pickle.loads(zlib.decompress(packed))
+    return update()
 
 
 class SpanWriter:

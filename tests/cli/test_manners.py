@@ -31,7 +31,6 @@ _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u
         ["dump", "-r", "s3://bucket/text", _LOG],
         ["stats", "--html", "abfss://x/page.html", _LOG],
         ["fetch", "mysql://db1/", "--to", "s3://bucket/archive"],
-        ["lake", "compact", "gs://bucket/lake"],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -60,18 +59,6 @@ def test_options_that_contradict_a_dump(run: Run, options: list[str], words: str
     done = run("pipeline", "--to", tmp_path / "lake", "--snapshot-from", __file__, *options, _LOG)
     assert (done.returncode, words in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "lake").exists()
-
-
-@pytest.mark.parametrize("scheme", ["s3", "gs", "abfss"])
-def test_a_lake_on_an_object_store_is_refused(
-    run: Run, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = run("pipeline", "--to", f"{scheme}://bucket/lake", _LOG)
-    assert done.returncode == 2
-    assert f"{scheme}://bucket/lake is a URL; output must be a local path" in done.stderr
-    assert "write the lake to a local disk and copy it between runs, or use Delta or Iceberg" in done.stderr
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

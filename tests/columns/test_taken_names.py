@@ -11,11 +11,13 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.lake.files import TableFiles
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.types import TAKEN
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.rows.row_pages import RowsPages
 from binlog_kaitai.sources.source import resolve
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, untaken_name
 from binlog_kaitai.views.parquet_folder import write_changes
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_rows_hostile import row_event
@@ -81,13 +83,15 @@ def test_exported_files_have_each_name_once(log: Path, tmp_path: Path) -> None:
 
 def test_a_lake_has_its_dates_to_itself(log: Path, tmp_path: Path) -> None:
     (source,) = resolve(str(log))
-    written = write_lake(source, tmp_path / "lake", views=["changes"], definitions=Definitions())
+    files = TableFiles(Storage(str(tmp_path / "lake")))
+    written = write_lake(source, files, views=["changes"])
+    files.close()
     (row,) = pq.read_table(tmp_path / "lake/changes/s.t", partitioning="hive").to_pylist()
-    added = {"log_date": "log_date_", "_Metadata": "_Metadata_"}
-    names = [added.get(name, name) for name in NAMES.values()]
+    names = [untaken_name(name, TAKEN["delta"]) for name in NAMES.values()]
+    assert {"log_date_", "_Metadata_"} <= {*names}
     assert [row[name] for name in names] == list(range(len(NAMES)))
     assert row["log_date"] != list(NAMES).index("log_date")
-    assert written.keys == {"s.t": names}
+    assert written.keys == {("s", "t"): list(NAMES.values())}
 
 
 def test_names_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> None:
@@ -100,8 +104,8 @@ def test_names_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> Non
     (row,) = pq.read_table(tmp_path / "changes/s.t").to_pylist()
     assert [row[name] for name in names] == list(range(len(names)))
     (source,) = resolve(str(log))
-    written = write_lake(source, tmp_path / "lake", views=["changes"], definitions=Definitions())
-    assert written.keys == {"s.t": names}
+    written = write_lake(source, TableFiles(Storage(str(tmp_path / "lake"))), views=["changes"])
+    assert written.keys == {("s", "t"): names}
 
 
 @pytest.mark.parametrize("is_stream", [False, True])

@@ -10,9 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from binlog_kaitai.lake.batches import Lake, Piece
+from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.views.change_schemas import META_FIELDS
+
+META = {field.name for field in META_FIELDS}
 
 
 class OneByOne:
@@ -45,7 +49,7 @@ def table(lake: Lake, name: str) -> pa.Table:
     """The rows of a table, by its folder."""
     found = lake.tables.open(name)
     assert found is not None, name
-    return pa.Table.from_batches(found.batches())
+    return pa.Table.from_batches(found.batches(), pa.schema(list(found.columns.items())))
 
 
 def rows(found: pa.Table, *without: str) -> Counter[str]:
@@ -58,3 +62,18 @@ def rows(found: pa.Table, *without: str) -> Counter[str]:
         )
         for row in found.to_pylist()
     )
+
+
+def fold(tables: TableChanges, key: tuple[str, str]) -> list[dict[str, Any]]:
+    """The rows of a table after all its changes, whose images are complete, without metadata."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    primary = tables.lineage.keys.get(key, [])
+    for row in tables.changes(key).read_all().sort_by("_sequence").to_pylist():
+        kind = row["_change_type"]
+        own = {name: value for name, value in row.items() if name not in META}
+        same = found.setdefault(repr([own[name] for name in primary or own]), [])
+        if kind in ("delete", "update_preimage"):
+            same.pop()
+        else:
+            same.append(own)
+    return [row for same in found.values() for row in same]

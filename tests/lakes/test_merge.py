@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.spark.lakes import make_lake
 
 from tests.lakes.recipes import COLUMNS, RENAMED, WORKLOAD, Emptied, of_lake, of_server, recipe
-from tests.spark.lakes import make_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -51,13 +51,6 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(statement: str) -> None:
     assert {"numpy", "pyarrow", "numba", "pyspark"} & set(done.stderr.split()) == set()
 
 
-def test_the_driver_of_a_pipeline_is_spared_what_only_tasks_need() -> None:
-    # Spark begins a process for it with each query.
-    code = "import sys, binlog_kaitai.spark.pipeline\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {"numba", "binlog_kaitai.lake.write", "pyarrow.parquet"} & set(done.stdout.split()) == set()
-
-
 def test_a_dump_by_whole_columns_does_without_arrow() -> None:
     log = ROOT / "tests" / "corpus" / "mysql-9.7" / "types_full" / "binlog.000001"
     code = (

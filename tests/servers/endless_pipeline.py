@@ -1,23 +1,24 @@
 """A pipeline that starts Spark, waits for a line on stdin, and runs until it is killed.
 
-python -m tests.servers.endless_pipeline SOURCE FOLDER [READERS OF A SNAPSHOT]
+python -m tests.servers.endless_pipeline SOURCE LAKE [READERS OF A SNAPSHOT]
 """
 
 from __future__ import annotations
 
 import sys
 
+from binlog_kaitai.cli.pipeline_reports import work_of
 from binlog_kaitai.sources.servers import is_server
-from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
 from binlog_kaitai.spark.session import session
 from binlog_kaitai.spark.stream_options import Following, spooled
 
 if __name__ == "__main__":
     spark = session("local[2]", ["spark.driver.memory=512m"], has_rows=False)
-    source, folder, *readers = sys.argv[1:]
-    paths, server = spooled((source,), f"{folder}/_pipeline/spool" if is_server(source) else None)
+    source, lake, *readers = sys.argv[1:]
+    paths, server = spooled((source,), f"{work_of(lake)}/spool" if is_server(source) else None)
     following = Following(paths, max_bytes=1 << 18, split_size=1 << 16, server=server)
     print("ready", flush=True)
     sys.stdin.readline()
-    pipeline = Pipeline(Job(following, folder, snapshot_readers=int(readers[0]) if readers else 0))
-    pipeline.start(spark, interval="0 seconds").awaitTermination()
+    job = Job(following, lake, work_of(lake), snapshot_readers=int(readers[0]) if readers else 0)
+    Pipeline(job).run(SparkTasks(spark), interval=0)

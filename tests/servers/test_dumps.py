@@ -19,6 +19,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+from tests.lake.lakes import opened, table
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, url
 from tests.servers.random_tables import changes
@@ -144,7 +145,7 @@ def test_lake_that_begins_with_a_dump(
     monkeypatch.setenv("MYSQL_PWD", PASSWORD)
     empty(server, "k")
     dump_while_writing(server, path)
-    run_to_end(url(server.port), lake, "--snapshot-from", str(path), "--state")
+    run_to_end(url(server.port), lake, "--snapshot-from", str(path))
     check_tables(server, lake)
-    kinds = pq.read_table(lake / "changes" / "k.a")["_change_type"].to_pylist()
+    kinds = table(opened(lake), "changes/k.a")["_change_type"].to_pylist()
     assert {"snapshot", "insert"} <= set(kinds)

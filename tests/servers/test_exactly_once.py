@@ -15,11 +15,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pyarrow.dataset as ds
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.lake import STATEMENTS
+from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.changes import TableChanges
+from binlog_kaitai.lake.place import Place
+from binlog_kaitai.lake.storage import Storage
 from tests.extent import rounds
+from tests.lake.lakes import fold, opened, table
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, prepare, url
 from tools.servers import Server
@@ -126,12 +131,12 @@ def test_each_row_once_over_many_kills(
     run_to_end(source, lake)  # which leaves Java's archive of classes to all that are killed
     with writing(server):
         for process in pipelines(source, lake, kills):
-            wait_for_a_batch(process, lake, newest(lake, "commits") + choose.randrange(3))
+            wait_for_a_batch(process, lake, complete(lake) + choose.randrange(1, 4))
             time.sleep(choose.uniform(0, 1.5))
             assert process.poll() is None
             kill(process)
-            in_flight += newest(lake, "offsets") > newest(lake, "commits")
-    run_to_end(source, lake, "--state")
+            in_flight += planned(lake) > complete(lake)
+    run_to_end(source, lake)
     check_rows(lake, logs)
     check_tables(server, lake)
     assert in_flight > kills // 4
@@ -162,17 +167,25 @@ def pipelines(source: str, lake: Path, kills: int) -> Iterator[subprocess.Popen[
             kill(process)
 
 
-def newest(lake: Path, kind: str) -> int:
-    """The last batch that Spark has noted the beginning or the end of."""
-    return max((int(path.name) for path in (lake / "_pipeline/checkpoint" / kind).glob("[0-9]*")), default=-1)
+def planned(lake: Path) -> int:
+    """The last batch that was planned."""
+    plan = Place(Storage(str(lake))).load()
+    return -1 if plan is None else plan.batch
+
+
+def complete(lake: Path) -> int:
+    """The last batch that is complete."""
+    found = Lake(str(lake))
+    found.check()
+    if found.plan is None or (statements := found.tables.open(STATEMENTS)) is None:
+        return -1
+    return statements.batch
 
 
 def wait_for_a_batch(process: subprocess.Popen[str], lake: Path, number: int) -> None:
-    """Until a batch has ended, and the next one writes its files."""
-    staging = lake / "_pipeline" / "staging"
-    left = set(staging.glob("*"))  # by the process that was killed
+    """Until a batch has ended, and the next one is planned."""
     deadline = time.monotonic() + 120
-    while newest(lake, "commits") < number or not set(staging.glob("*")) - left:
+    while complete(lake) < number or planned(lake) <= number:
         assert process.poll() is None, words(lake).read_text()[-3000:]
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -180,12 +193,13 @@ def wait_for_a_batch(process: subprocess.Popen[str], lake: Path, number: int) ->
 
 def check_rows(lake: Path, source: Path) -> None:
     """The lake has what the logs have: events, transactions, and the images of all rows."""
+    there = opened(lake)
     for view, read in (("events", bk.read_events), ("transactions", bk.read_transactions)):
-        offsets = ds.dataset(lake / view).to_table(columns=["file", "position"]).to_pylist()
-        table = read(source).read_all().select(["file", "position"])
-        assert rows(offsets) == rows(table.to_pylist())
+        offsets = table(there, view).select(["file", "position"]).to_pylist()
+        expected = read(source).read_all().select(["file", "position"])
+        assert rows(offsets) == rows(expected.to_pylist())
     for name in TABLES:
-        found = rows(ds.dataset(lake / "changes" / f"k.{name}").to_table().to_pylist())
+        found = rows(table(there, f"changes/k.{name}").to_pylist())
         assert found == rows(bk.read_changes(source, table=f"k.{name}").read_all().to_pylist())
         assert len(found) > 500
         assert set(found.values()) == {1}
@@ -200,9 +214,9 @@ def rows(found: list[dict[str, Any]]) -> Counter[str]:
 
 
 def check_tables(server: Server, lake: Path) -> None:
-    """The state of the lake is the content of the server's tables."""
+    """The changes in the lake amount to the content of the server's tables."""
+    tables = TableChanges(opened(lake))
     for name in TABLES:
-        state = ds.dataset(lake / "state" / f"k.{name}").to_table().to_pylist()
-        mine = Counter(tuple(row.values()) for row in state)
+        mine = Counter(tuple(row.values()) for row in fold(tables, ("k", name)))
         assert mine == Counter(server.execute(f"SELECT * FROM k.{name}"))
         assert len(mine) > 5

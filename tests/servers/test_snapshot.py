@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,11 @@ import pytest
 
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import ServerError
+from binlog_kaitai.lake.changes import TableChanges
+from binlog_kaitai.lake.files import TableFiles
+from binlog_kaitai.lake.place import WORK
 from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.snapshot import server_snapshot as snapshots
@@ -26,6 +28,7 @@ from binlog_kaitai.snapshot.snapshot_values import quoted
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_schemas import META_FIELDS
 from binlog_kaitai.views.row_masks import Masks
+from tests.lake.lakes import fold, opened
 from tests.lake.test_rules import texts_of
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, wait_for
@@ -35,8 +38,8 @@ from tests.servers.replay import NAMES
 from tests.servers.test_exactly_once import (
     TABLES,
     check_tables,
+    complete,
     kill,
-    newest,
     run_to_end,
     start,
     words,
@@ -118,13 +121,13 @@ def test_values_are_those_of_the_log(
     empty(server, "r")
     monkeypatch.setattr(snapshots, "BATCH_ROWS", 5)
     run(server, [*changes(without_documents(name), 7, 16)[0], *SPECIAL])
-    found = take_snapshot(
-        url(server), tmp_path / "a", tables=TableSet.of([]), zero_dates=zero_dates
-    )
+    found = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), zero_dates=zero_dates)
     assert found == Snapshot.load(tmp_path / "a")
     log = server.data / logs_in(server.data)[-1]
     assert (found.log, found.position) == (log.name, log.stat().st_size)
-    write_lake(Source.of_path(str(log)), tmp_path / "b", views=["changes"], zero_dates=zero_dates)
+    files = TableFiles(Storage(str(tmp_path / "b")))
+    write_lake(Source.of_path(str(log)), files, views=["changes"], zero_dates=zero_dates)
+    files.close()
     tables = sorted(path.name for path in (tmp_path / "b" / "changes").iterdir())
     assert sorted(path.name for path in (tmp_path / "a" / "changes").iterdir()) == tables
     assert len(tables) == 19
@@ -163,7 +166,7 @@ def test_large_tables_are_read_in_ranges(
     assert sorted(table["_row"].to_pylist()) == list(range(len(keys)))
     assert len(set(table["_sequence"].to_pylist())) == len(keys)
     assert set(table["_change_type"].to_pylist()) == {"snapshot"}
-    assert found.keys == {"r.a": ["id"]}
+    assert found.keys == [("r", "a", ["id"])]
 
 
 def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,9 +218,7 @@ def test_documents_of_5_7(start_server: StartServer, tmp_path: Path) -> None:
     server.execute("CREATE TABLE r.keyed (id INT PRIMARY KEY, j JSON)")
     server.execute("INSERT INTO r.keyed VALUES (1, '[2.0]')")
     lines: list[str] = []
-    taken = take_snapshot(
-        url(server), tmp_path / "a", tables=TableSet.of([]), report=lines.append
-    )
+    taken = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), report=lines.append)
     assert sum(taken.files.values()) == 1
     assert any(line.endswith("those of the log: r.keyed") for line in lines)
     server.execute("CREATE TABLE r.keyless (id INT, j JSON)")
@@ -235,31 +236,18 @@ def privileged(server: Server) -> str:
 
 
 def states(lake: Path) -> dict[str, Counter[str]]:
-    return {path.name: contents(path) for path in (lake / "state").iterdir() if any(path.glob("*.parquet"))}
+    """The contents of the tables after all changes in a lake, by their folders."""
+    there = opened(lake)
+    tables = TableChanges(there)
+    assert there.plan is not None
+    name_of = there.plan.rules.name_of
+    return {table_name(name_of(key)): rows_of(*fold(tables, key)) for key in tables.lineage.tables()}
 
 
 def contents(folder: Path) -> Counter[str]:
-    """The rows of a table, without the metadata of changes and without missing values."""
-    rows: Counter[str] = Counter()
-    for path in folder.rglob("*.parquet"):
-        for row in pq.ParquetFile(path).read().to_pylist():
-            own = {name: plain(one) for name, one in row.items() if name not in META}
-            rows[repr(sorted(own.items()))] += 1
-    return rows
-
-
-def plain(value: Any) -> Any:
-    """A value in the form that it has after Spark: times without zone, durations as microseconds, no -0."""
-    match value:
-        case float():
-            return value + 0.0
-        case datetime():
-            return value.replace(tzinfo=None)
-        case timedelta():
-            return value // timedelta(microseconds=1)
-        case Decimal() if value.as_tuple().exponent == 0:
-            return int(value)
-    return value
+    """The rows of a table in the files of a snapshot."""
+    rows = [row for path in folder.rglob("*.parquet") for row in pq.ParquetFile(path).read().to_pylist()]
+    return rows_of(*({name: one for name, one in row.items() if name not in META} for row in rows))
 
 
 @pytest.mark.spark
@@ -280,14 +268,14 @@ def test_lake_that_begins_with_a_snapshot(
     ((newest_log,),) = [row[:1] for row in server.execute("SHOW BINARY LOGS")][-1:]
     server.execute(f"PURGE BINARY LOGS TO '{newest_log}'")
     lake = tmp_path / "lake"
-    record = lake / "_pipeline" / "snapshot" / "snapshot.json"
+    record = lake / WORK / "snapshot" / "snapshot.json"
     with writing(server):
         moments: list[Callable[[], bool]] = [
             lambda: record.parent.exists(),
             lambda: len([*record.parent.glob("chunks/*.json")]) >= 3,
             lambda: len([*record.parent.glob("chunks/*.json")]) >= 9,
             lambda: record.exists(),
-            lambda: newest(lake, "commits") >= 1,
+            lambda: complete(lake) >= 1,
         ]
         for is_reached in moments:
             process = start(source, lake, "3")
@@ -302,7 +290,7 @@ def test_lake_that_begins_with_a_snapshot(
             run(server, after[: len(after) // 5])
             del after[: len(after) // 5]
         run(server, after)
-    run_to_end(source, lake, "--snapshot", "--state")
+    run_to_end(source, lake, "--snapshot")
     check_tables(server, lake)
     now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]))
     found = states(lake)
@@ -326,7 +314,7 @@ def test_lake_of_every_other_server(
     run(server, [*before, *SPECIAL])
     run_to_end(source, lake, "--snapshot")
     run(server, after)
-    run_to_end(source, lake, "--state")
+    run_to_end(source, lake)
     now = take_snapshot(url(server), tmp_path / "now", tables=TableSet.of([]))
     found = states(lake)
     assert len(found) >= 8
@@ -353,7 +341,7 @@ def test_snapshot_of_an_idle_server(
     lines = [f"CREATE TABLE r.a {table}", "INSERT INTO r.a VALUES (1, 'one'), (2, 'two')"]
     lines += [f"CREATE TABLE r.b {table}", "INSERT INTO r.b VALUES (1, 'first secret'), (2, 'other secret')"]
     run(server, lines)
-    options = ["--state", "--mask", "r.b.id|v=sha256"]
+    options = ["--mask", "r.b.id|v=sha256"]
     first, other, one, two = (
         sha256(value.encode()).hexdigest() for value in ("first secret", "other secret", "1", "2")
     )
@@ -375,4 +363,8 @@ def test_snapshot_of_an_idle_server(
 
 
 def rows_of(*rows: dict[str, Any]) -> Counter[str]:
-    return Counter(repr(sorted(row.items())) for row in rows)
+    """Rows without what is missing; -0 is 0."""
+    plain = (
+        {name: one + 0.0 if isinstance(one, float) else one for name, one in row.items()} for row in rows
+    )
+    return Counter(repr(sorted((name, one) for name, one in row.items() if one is not None)) for row in plain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -81,14 +81,14 @@ def write(path: Path, text: str) -> None:
 def test_a_dump_of_mydumper(tmp_path: Path) -> None:
     found = loaded(WRITTEN, tmp_path, warns="d.m is a table of MyISAM")
     assert (found.log, found.position) == ("binlog.000001", 5769)
-    assert sorted(found.keys) == ["d.a", "d.m", "d.vec"]
+    assert sorted(name for _, name, _ in found.keys) == ["a", "m", "vec"]
     assert "empty" in found.ddl
     assert "seq" not in found.ddl
     assert "`v`(" not in found.ddl
     first, second, third = rows_of(tmp_path, "d.a")
     assert first == (
         1, 'it\'s; \\ \n\r\t\0\x1a "x" ß', b"\0'\\;\nxff", b"\xff\xfe\0", 257, 16777200.0, 0.1,
-        Decimal("-1.500"), 2024, datetime(2024, 1, 1, microsecond=123_000), first[10], timedelta(hours=-10),
+        Decimal("-1.500"), 2024, datetime(2024, 1, 1, microsecond=123_000), first[10], -10 * 3_600_000_000,
         "ß", "x,y", '{"a": "q\'"}', bytes.fromhex("000000000101000000000000000000F03F0000000000000040"), None,
     )  # fmt: skip
     assert first[10] == datetime(2023, 12, 31, 18, 30, microsecond=500_000, tzinfo=UTC)
@@ -102,7 +102,7 @@ def test_chunks_and_compression(dump: Path, tmp_path: Path) -> None:
     found = loaded(dump, tmp_path)
     assert (found.log, found.position) == ("binlog.000003", 197)
     assert rows_of(tmp_path, "shop.t") == [("a",), ("it's",), ("b",)]
-    assert list(found.keys) == ["shop.t"]
+    assert [table for *table, _ in found.keys] == [["shop", "t"]]
     assert found.ddl.count("CREATE") == 2
 
 
@@ -111,7 +111,7 @@ def test_names_that_files_cannot_have(dump: Path, tmp_path: Path) -> None:
         path.rename(path.with_name(path.name.replace("shop", "mydumper_0.x")))
     write(dump / "mydumper_0.x-schema-create.sql", "CREATE DATABASE `a.b/``c`;\n")
     write(dump / "metadata", METADATA.replace("`shop`.`t`", "`x`.`t`"))
-    assert list(loaded(dump, tmp_path).keys) == ["a%2Eb%2F`c.t"]
+    assert [table for *table, _ in loaded(dump, tmp_path).keys] == [["a.b/`c", "t"]]
 
 
 @pytest.mark.parametrize(
@@ -167,4 +167,4 @@ def test_missing_data_of_old_versions(tmp_path: Path) -> None:
     folder = tmp_path / "dump"
     shutil.copytree(WRITTEN, folder)
     (folder / "d.vec.sql").unlink()
-    assert "d.vec" not in loaded(folder, tmp_path, warns="MyISAM").keys
+    assert "vec" not in [name for _, name, _ in loaded(folder, tmp_path, warns="MyISAM").keys]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -208,9 +207,3 @@ def test_limits_where_spark_has_none() -> None:
     again = data_source.streamReader(data_source.schema())
     assert again.partitions(whole, whole) == []  # so Spark begins after a restart
     assert ends(again, whole) == []
-
-    options, following = parse_stream(given)
-    limited = BinlogStreamReader(options, following, first._schema)
-    steps = ends(limited, start)
-    assert len(steps) > 1
-    assert steps[-1] == whole

@@ -1,0 +1,307 @@
+"""The contents of tables, kept beside their changes in Delta tables of the folder `state`.
+
+A state table has, in each of its commits, the number of a batch and the place in the logs up to which it has
+all changes. A later batch merges what follows that place. Where a merge would not be exact, because a
+statement emptied or renamed the table or renamed its columns, or row images lack columns, the contents are
+written anew from all changes that make up the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake import STATE
+from binlog_kaitai.lake.batches import Lake, Piece
+from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
+from binlog_kaitai.lake.delta import DeltaTables
+from binlog_kaitai.lake.lineage import Key, Place
+from binlog_kaitai.lake.place import Plan
+from binlog_kaitai.lake.storage import Storage, table_name
+from binlog_kaitai.sources.source import log_number
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE
+
+#: Change types of images that add a row, rather than removing it.
+_AFTER = pa.array(["insert", "update_postimage", "snapshot"])
+
+#: Whether a key has a row; the number of equal rows. No column of a server has a name that ends with a space.
+_IS_THERE, _COPIES = "_is_there ", "_copies "
+
+#: Rows that are reduced to the last image of each key at a time.
+_ROWS_AT_ONCE = 1 << 20
+
+_LACKS = "row images do not have all columns (binlog_row_image), "
+_NO_KEY = "a change has no value in its key: it is an invalid date (use --zero-dates text)"
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What became of a state table: the changes that it got, or why it has no state."""
+
+    name: str
+    changes: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Update:
+    """What a task does to a state table; a function that travels to the workers.
+
+    Attributes
+    ----------
+    name : str
+        The folder of the table below `state`.
+    keys : tuple of str
+        Columns of its primary key; without them, rows are identified by all their columns, and counted.
+    parts : tuple of Part
+        All changes that make up the table.
+    since : pyarrow.compute.Expression or None
+        Merge only these changes; None: write the contents anew.
+    batch, end
+        The batch and the place up to which the table then has all changes.
+    """
+
+    lake: str
+    application: str
+    name: str
+    keys: tuple[str, ...]
+    parts: tuple[Part, ...]
+    since: pc.Expression | None
+    batch: int
+    end: Place
+
+    def __call__(self) -> Updated:
+        tables = DeltaTables(Storage(self.lake), self.application)
+        try:
+            return Updated(self.name, self._run(tables))
+        except UsageError as error:
+            return Updated(self.name, reason=str(error))
+
+    def _run(self, tables: DeltaTables) -> int:
+        whole = columns_of(self.parts)
+        own = pa.schema([one for one in whole if one.name not in META])
+        if unknown := [key for key in self.keys if key not in own.names]:
+            raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
+        if self.since is not None and tables.open(f"{STATE}/{self.name}") is not None:
+            rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
+            if not _lacks_columns(rows):
+                return self._merge(tables, own, rows) if rows.num_rows else 0
+        if ABSENT_FIELD.name in whole.names:
+            rows = pa.Table.from_batches(read_parts(tables, self.parts, whole), whole)
+            if _lacks_columns(rows):
+                left = _completed(rows.sort_by(SEQUENCE).to_pylist(), self.keys, own.names)
+                return self._replace(tables, own, pa.Table.from_pylist(left, own).to_batches())
+        return self._replace(tables, own, self._contents(tables, own))
+
+    def _contents(self, tables: DeltaTables, own: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows that all changes leave."""
+        if not self.keys:
+            fields = [*own, pa.field(CHANGE_TYPE, pa.string())]
+            return _counted(read_parts(tables, self.parts, pa.schema(fields)), own)
+        fields = [*(own.field(key) for key in self.keys), *_PLACE]
+        last = _last_images(read_parts(tables, self.parts, pa.schema(fields)), pa.schema(fields), self.keys)
+        there = last.filter(_adds(last))[SEQUENCE].combine_chunks()
+        batches = read_parts(tables, self.parts, pa.schema([*own, *_PLACE]))
+        return (batch.filter(pc.is_in(batch.column(SEQUENCE), there)).select(own.names) for batch in batches)
+
+    def _merge(self, tables: DeltaTables, own: pa.Schema, rows: pa.Table) -> int:
+        """Bring the table up to date by its new changes."""
+        table = tables.open(f"{STATE}/{self.name}")
+        assert table is not None
+        if self.keys:
+            last = _last_images(rows.to_batches(), rows.schema, self.keys)
+            source = last.select(own.names).append_column(_IS_THERE, _adds(last))
+            table.merge(own, self.keys, source, _IS_THERE, self.batch, self._places())
+        else:
+            signed = [_with_type(batch, own, "insert") for batch in table.batches()]
+            changed = rows.select([*own.names, CHANGE_TYPE]).to_batches()
+            self._replace(tables, own, _counted([*signed, *changed], own))
+        return int(rows.num_rows)
+
+    def _replace(self, tables: DeltaTables, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> int:
+        reader = pa.RecordBatchReader.from_batches(own, rows)
+        return tables.replace(f"{STATE}/{self.name}", reader, self.batch, self._places())
+
+    def _places(self) -> dict[str, int]:
+        return dict(zip(("era", "log", "position"), self.end, strict=True))
+
+
+_PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))
+
+
+class State:
+    """Plans the updates of state tables, in the driver."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._tables = lake.private
+        #: Whether all tables were looked at, so that only those that a batch changed need be.
+        self._is_current = False
+        self._ends: dict[str, Place | None] = {}
+
+    def updates(self, plan: Plan, pieces: Iterable[Piece]) -> tuple[list[Update], list[Updated]]:
+        """The updates after a batch, and the tables whose changes do not determine their contents.
+
+        After the first batch of a run, all tables are looked at, then those that a batch changed.
+        """
+        changes = TableChanges(self._lake)
+        tables: Collection[Key] = changes.lineage.tables()
+        if self._is_current:
+            affected = {table for piece in pieces for table in _affected(piece)}
+            has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)
+            tables = [one for one in tables if has_xa or one in affected or (one[0], "") in affected]
+        self._is_current = True
+        unclear = changes.lineage.unclear
+        refused = [
+            Updated(table_name(plan.rules.name_of(table)), reason=unclear[table])
+            for table in tables
+            if table in unclear
+        ]
+        return [self._update(changes, table, plan) for table in tables if table not in unclear], refused
+
+    def done(self, updated: Updated) -> None:
+        """Take note of the result of an update."""
+        if updated.reason:
+            self._ends[updated.name] = None
+
+    def _update(self, changes: TableChanges, table: Key, plan: Plan) -> Update:
+        lineage, name = changes.lineage, table_name(plan.rules.name_of(table))
+        end, parts = _place(plan.end), tuple(changes.parts(table))
+        begin = self._ends[name] if name in self._ends else self._end_of(name)
+        bounds = [place for one in lineage.segments(table) for place in (one.after, one.before)]
+        bounds += [one.place for one in lineage.renames(table)]
+        since = None
+        if begin is not None and all(place is None or place < begin for place in bounds):
+            place = pc.field(SEQUENCE)
+            since = (place >= begin.as_sequence()) & (pc.field(CHANGE_TYPE) != "snapshot")
+            for first, last, committed in lineage.committed:
+                if first < begin <= committed:
+                    since |= (place >= first.as_sequence()) & (place <= last.as_sequence())
+        keys = tuple(lineage.keys.get(table, ()))
+        self._ends[name] = end
+        url = self._lake.storage.url
+        return Update(url, plan.application, name, keys, parts, since, plan.batch, end)
+
+    def _end_of(self, name: str) -> Place | None:
+        table = self._tables.open(f"{STATE}/{name}")
+        return None if table is None else Place(*map(table.number, ("era", "log", "position")))
+
+
+def _affected(piece: Piece) -> Iterator[Key]:
+    yield from piece.keys
+    for one in piece.effects:
+        yield one.schema_name, one.table_name
+        yield one.new_schema_name, one.new_table_name
+
+
+def _place(offset: dict[str, Any] | None) -> Place:
+    assert offset is not None
+    return Place(offset.get("era", 0), log_number(offset["file"]), offset["position"])
+
+
+def _adds(rows: pa.Table) -> Any:
+    return pc.is_in(rows[CHANGE_TYPE], _AFTER)
+
+
+def _lacks_columns(rows: pa.Table) -> bool:
+    """Whether an image lacks a value that another one has; what an INSERT lacks is a default, and null."""
+    if ABSENT_FIELD.name not in rows.column_names:
+        return False
+    lacks = pc.and_(pc.is_valid(rows[ABSENT_FIELD.name]), pc.not_equal(rows[CHANGE_TYPE], "insert"))
+    return bool(pc.any(lacks).as_py())
+
+
+def _with_type(batch: pa.RecordBatch, own: pa.Schema, kind: str) -> pa.RecordBatch:
+    columns = [
+        batch.column(name) if name in batch.schema.names else pa.nulls(len(batch), own.field(name).type)
+        for name in own.names
+    ]
+    return pa.RecordBatch.from_arrays(
+        [*columns, pa.array([kind] * len(batch), pa.string())], names=[*own.names, CHANGE_TYPE]
+    )
+
+
+def _last_images(batches: Iterable[pa.RecordBatch], schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
+    """The last image of each key.
+
+    Raises
+    ------
+    UsageError
+        A key is null.
+    """
+    waiting: list[pa.RecordBatch] = []
+    last = schema.empty_table()
+    for batch in batches:
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) >= _ROWS_AT_ONCE:
+            last, waiting = _reduced(pa.concat_tables([last, pa.Table.from_batches(waiting)]), keys), []
+    return _reduced(pa.concat_tables([last, pa.Table.from_batches(waiting, schema)]), keys)
+
+
+def _reduced(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    if any(rows[key].null_count for key in keys):
+        raise UsageError(_NO_KEY)
+    rows = rows.sort_by(SEQUENCE)
+    numbers = pa.table({**{key: rows[key] for key in keys}, _COPIES: np.arange(rows.num_rows)})
+    last = numbers.group_by(list(keys), use_threads=False).aggregate([(_COPIES, "max")])
+    return rows.take(last[f"{_COPIES}_max"])
+
+
+def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows that were added more often than removed, as often as that.
+
+    Raises
+    ------
+    UsageError
+        A column has a type whose values cannot be compared.
+    """
+    if lists := [one.name for one in own if pa.types.is_list(one.type)]:
+        raise UsageError(f"it has no primary key, and rows cannot be told apart by {', '.join(lists)}")
+    counts = own.append(pa.field(_COPIES, pa.int64())).empty_table()
+    for batch in batches:
+        signs = np.where(pc.is_in(batch.column(CHANGE_TYPE), _AFTER).to_numpy(zero_copy_only=False), 1, -1)
+        signed = pa.Table.from_batches([batch.select(own.names)]).append_column(_COPIES, pa.array(signs))
+        groups = pa.concat_tables([counts, signed]).group_by(own.names, use_threads=False)
+        counts = groups.aggregate([(_COPIES, "sum")]).rename_columns([*own.names, _COPIES])
+        counts = counts.filter(pc.field(_COPIES) != 0)
+    copies = np.maximum(counts[_COPIES].to_numpy(), 0)
+    rows = counts.select(own.names).take(np.repeat(np.arange(len(copies)), copies))
+    return iter(rows.cast(own).to_batches())
+
+
+def _completed(
+    changes: Iterable[dict[str, Any]], keys: Sequence[str], own: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The rows that changes leave whose images lack columns; an image gets them from the one before it.
+
+    Raises
+    ------
+    UsageError
+        The images do not identify their row.
+    """
+    if not keys:
+        raise UsageError(f"{_LACKS}and no primary key is known")
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    removed: dict[str, Any] = {}
+    for change in changes:
+        lacks = set(() if change[CHANGE_TYPE] == "insert" else change[ABSENT_FIELD.name] or ())
+        row = {name: change[name] for name in own}
+        key, kind = tuple(row[name] for name in keys), change[CHANGE_TYPE]
+        if lacks & set(keys) and kind != "update_postimage":
+            raise UsageError(f"{_LACKS}not even those of the key")
+        if kind in ("delete", "update_preimage"):
+            # What this image lacks is in the row; what the row lacks is here.
+            removed = rows.pop(key, {}) | {name: value for name, value in row.items() if name not in lacks}
+            continue
+        if kind == "update_postimage":
+            row |= {name: removed.get(name) for name in lacks}
+            key = tuple(row[name] for name in keys)
+        if None in key:
+            raise UsageError(_NO_KEY)
+        rows[key] = row
+    return list(rows.values())

@@ -1,0 +1,117 @@
+"""State tables have the contents of the server's tables, whatever the batches, and after any kill."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from binlog_kaitai.lake import delta
+from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.state import Updated
+from binlog_kaitai.lake.storage import table_name
+from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.stream_options import Following
+from tests.corpus_files import CORPUS, Case, cases
+from tests.extent import sample
+from tests.lake.lakes import OneByOne, fill, opened, rows, table
+from tests.lake.reported import LOST, REFUSED, WRONG
+from tests.lake.test_lake import KilledError
+from tests.lake.test_truth import _as_5_7_shows
+from tests.rows.truth import OracleTable
+from tests.spark.oracle import server_text
+
+CASES = sample([one for one in cases() if one.tables() and one.folder.name not in LOST], 12)
+
+WORKLOAD = sorted((CORPUS / "mysql-9.7" / "workload").glob("binlog.0*"))
+
+
+def run(lake: Path, paths: list[Path], size: int, **job: Any) -> dict[str, str]:
+    """Load logs with state; returns the tables that have none, and why."""
+    refused: dict[str, str] = {}
+
+    def take(updated: Updated) -> None:
+        if updated.reason:
+            refused[updated.name] = updated.reason
+
+    following = Following(tuple(map(str, paths)), max_bytes=size, split_size=size // 3)
+    Pipeline(Job(following, str(lake), keeps_state=True, **job), on_state=take).run(OneByOne())
+    return refused
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_state_is_what_the_server_had(case: Case, tmp_path: Path) -> None:
+    refused = run(tmp_path, list(case.logs), 1 << 14, views=["changes"], zero_dates="text")
+    lake = opened(tmp_path)
+    for oracle in map(OracleTable.of, case.tables()):
+        name = table_name(oracle.name)
+        key = f"{case.folder.name}/{'.'.join(oracle.name)}"
+        if name in refused:
+            assert REFUSED.get(key, "-") in refused[name], (key, refused[name])
+            continue
+        kept = lake.tables.open(f"state/{name}")
+        found = Counter(
+            tuple(server_text(row.get(column.name), column) for column in oracle.columns)
+            for batch in (() if kept is None else kept.batches())
+            for row in batch.to_pylist()
+        )
+        wanted = Counter(oracle.rows)
+        if case.server == "mysql-5.7":
+            found, wanted = (Counter(map(_as_5_7_shows, one.elements())) for one in (found, wanted))
+        assert found == wanted or WRONG.keys() & {key, f"{case.server}/{key}"}, key
+
+
+def states(lake: Lake) -> dict[str, Counter[str]]:
+    return {name: rows(table(lake, f"state/{name}")) for name in lake.storage.names("state")}
+
+
+@pytest.mark.parametrize("size", [3_000, 33_000])
+def test_state_does_not_depend_on_the_batches(size: int, tmp_path: Path) -> None:
+    run(tmp_path / "whole", WORKLOAD, 1 << 20)
+    run(tmp_path / "lake", WORKLOAD, size)
+    found, whole = states(opened(tmp_path / "lake")), states(opened(tmp_path / "whole"))
+    assert {name: one for name, one in found.items() if one} == {
+        name: one for name, one in whole.items() if one
+    }
+    assert any(whole.values())
+
+
+def test_state_that_is_asked_for_later(tmp_path: Path) -> None:
+    run(tmp_path / "whole", WORKLOAD, 33_000)
+    fill(tmp_path / "lake", WORKLOAD[:2], 33_000)
+    run(tmp_path / "lake", WORKLOAD[:2], 33_000)  # nothing is new but the state
+    fill(tmp_path / "lake", WORKLOAD, 9_000)
+    run(tmp_path / "lake", WORKLOAD, 33_000)
+    found, whole = states(opened(tmp_path / "lake")), states(opened(tmp_path / "whole"))
+    assert {name: one for name, one in found.items() if one} == {
+        name: one for name, one in whole.items() if one
+    }
+
+
+@pytest.mark.parametrize("left", sample([5, 0, 1, 2, 3, 8, 13], 2))
+def test_killed_around_any_update(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path / "whole", WORKLOAD, 9_000)
+    counter = itertools.count()
+
+    def dying(commit: Any) -> Any:
+        def commit_or_die(*arguments: Any) -> Any:
+            number = next(counter)
+            if number > left:
+                raise KilledError
+            found = commit(*arguments)
+            if number == left:
+                raise KilledError
+            return found
+
+        return commit_or_die
+
+    with monkeypatch.context() as patch:
+        patch.setattr(delta.DeltaTable, "merge", dying(delta.DeltaTable.merge))
+        patch.setattr(delta.DeltaTables, "replace", dying(delta.DeltaTables.replace))
+        with pytest.raises(KilledError):
+            run(tmp_path / "lake", WORKLOAD, 9_000)
+    run(tmp_path / "lake", WORKLOAD, 9_000)
+    assert states(opened(tmp_path / "lake")) == states(opened(tmp_path / "whole"))

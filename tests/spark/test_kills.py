@@ -1,0 +1,81 @@
+"""A pipeline on Spark that is killed in the midst of its batches: each row is in the lake once."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from binlog_kaitai.lake import STATEMENTS
+from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.changes import TableChanges
+from tests.corpus_files import CORPUS
+from tests.extent import rounds
+from tests.lake.lakes import fill, opened, rows, table
+
+pytestmark = [pytest.mark.spark, pytest.mark.thorough]
+
+LOGS = CORPUS / "mysql-9.7" / "workload"
+
+#: A kill counts only if the run has committed so many batches.
+KILLS, LEAST = rounds(10, 3), 2
+
+
+def complete(lake: Path) -> int:
+    """The last complete batch."""
+    found = Lake(str(lake))
+    found.check()
+    if found.plan is None or (statements := found.tables.open(STATEMENTS)) is None:
+        return -1
+    return statements.batch
+
+
+def start(lake: Path) -> subprocess.Popen[bytes]:
+    options = ["--batch-size", "2000", "--split-size", "1000", "--master", "local[2]", "--state"]
+    command = [sys.executable, "-m", "binlog_kaitai", "pipeline", *options, "--to", str(lake), str(LOGS)]
+    return subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it has started, which are in its session."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):
+            if int(path.read_text().rpartition(")")[2].split()[3]) == process.pid:
+                os.kill(int(path.parent.name), signal.SIGKILL)
+    process.wait()
+
+
+def test_each_row_once_over_many_kills(tmp_path: Path) -> None:
+    choose, counted = random.Random(5), 0
+    lake = tmp_path / "lake"
+    for _ in range(KILLS):
+        process, before = start(lake), complete(lake)
+        deadline = time.monotonic() + 240
+        while process.poll() is None and complete(lake) < before + LEAST:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(choose.uniform(0, 1))
+        counted += process.poll() is None
+        kill(process)
+    assert counted == KILLS
+    process = start(lake)
+    assert process.wait(600) == 0, process.stderr and process.stderr.read().decode()
+    fill(tmp_path / "whole", [LOGS], 2000, keeps_state=True)
+    found, whole = opened(lake), opened(tmp_path / "whole")
+    assert found.plan is not None
+    assert whole.plan is not None
+    assert found.plan.batch == whole.plan.batch
+    names = [f"{folder}/{name}" for folder in ("changes", "state") for name in whole.storage.names(folder)]
+    for name in ("events", "transactions", STATEMENTS, *names):
+        assert rows(table(found, name)) == rows(table(whole, name)), name
+    assert found.lineage() == whole.lineage()
+    assert TableChanges(found).lineage.tables() == TableChanges(whole).lineage.tables() != []
