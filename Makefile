@@ -11,7 +11,7 @@ TARGET ?=
 PYTEST_ARGS ?=
 WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and not iceberg and not wheels
 VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,stream pipeline catalog read damage errors))
-LAKE_TESTS := tests/lakes tests/lake/test_iceberg.py tests/spark/test_iceberg.py
+LAKE_TESTS := tests/lakes tests/lake
 FUZZ_ARGS ?=
 # Delta and Iceberg have jars for the first; the newest one is in .venv.
 LAKES_SPARK := 4.1

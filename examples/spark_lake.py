@@ -1,4 +1,4 @@
-"""Binary logs into a lake of Parquet files with a local Spark, and a look at what is in it.
+"""Binary logs into a lake of Delta tables with a local Spark, and a look at what is in it.
 
 python examples/spark_lake.py FOLDER LOG...
 
@@ -12,15 +12,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deltalake import DeltaTable
 from pyspark.sql import functions as f
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
 from binlog_kaitai.spark.session import session, stop
 from binlog_kaitai.spark.stream_options import Following
-from binlog_kaitai.spark.tables import LakeTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,21 +49,20 @@ def main(folder: Path, logs: list[str]) -> None:
     console = Console(width=150 if not sys.stdout.isatty() else None)
     spark = session("local[2]", has_rows=False)
     batches: list[object] = []
-    pipeline = Pipeline(Job(Following(tuple(map(os.path.abspath, logs))), str(folder.absolute())))
-    pipeline.on_batch = batches.append
-    pipeline.start(spark).awaitTermination()
+    job = Job(Following(tuple(map(os.path.abspath, logs))), str(folder.absolute()), keeps_state=True)
+    Pipeline(job, on_progress=batches.append).run(SparkTasks(spark))
     console.print(f"\n[bold]{len(logs)} logs[/] are in the lake {folder}; new batches: {len(batches)}\n")
 
-    transactions = spark.read.parquet(str(folder / "transactions"))
+    # Without Delta's jars in Spark, deltalake lists the files.
+    transactions = spark.read.parquet(*DeltaTable(folder / "transactions").file_uris())
     transactions.cache()
     show(console, "Transactions by what they are", by_kind(transactions))
     show(console, "The largest transactions", largest(transactions))
     show(console, "Tables by changed rows", by_table(transactions))
-    tables = LakeTables(spark, pipeline.lake)
-    name = "t.gen" if "t.gen" in tables.names() else tables.names()[0]
-    current = tables.current(name)
+    names = sorted(path.name for path in (folder / "state").iterdir())
+    name = "t.gen" if "t.gen" in names else names[0]
+    current = spark.read.parquet(*DeltaTable(folder / "state" / name).file_uris())
     show(console, f"{name} now, from its changes", current.orderBy(current.columns[0]).limit(8))
-    pipeline.close()
     stop(spark)
 
 

@@ -10,7 +10,6 @@
 source          the entry point for ``format("binlog")``
 reader_options  the options of a reader, from Spark's strings to checked values
 stream_options  the additional options of a stream
-formats         batches as appends to Delta tables
 schemas         conversion between Arrow schemas and Spark schemas
 registration    registers data sources with a session
 catalog         tables in Spark's catalog: CREATE TABLE ... USING binlog
@@ -21,6 +20,7 @@ infer           the columns of a table, found by reading little
 skipping        skips logs by their headers
 batch           partitions of a batch, and their reader
 split_rows      the rows of a split, as Arrow batches
+followed_logs   where a query or pipeline is in the logs it follows, and what comes next
 stream          streams: offsets, limits, partitions
 stream_views    the views as streams
 limits          how Spark versions limit a batch
@@ -30,8 +30,6 @@ progress        what each batch of a pipeline loaded, and what remains
 state           the content of a table, from its changes
 images          completes partial row images
 history         what statements in the logs did to a table
-tables          the tables of a lake
-lake_rows       the rows of a lake's files, with their batches
 session         a Spark session for the command line
 interpreter     the Python of Spark's workers
 ==============  ==================================================================

@@ -16,10 +16,6 @@ _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "4",
-    # The default makes Hadoop start thirty processes per batch, `chmod` and `readlink`. With this one,
-    # renaming a file is just as atomic if the file system is local.
-    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing"
-    ".FileSystemBasedCheckpointFileManager",
 }
 #: For a JVM that only plans and waits: optimizing its code would cost more than it saves.
 _THIN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -32,8 +28,6 @@ _ALWAYS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    # The lake has records of all batches; Spark needs only those that it may have to repeat.
-    "spark.sql.streaming.minBatchesToRetain": "20",
 }
 
 

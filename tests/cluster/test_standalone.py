@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 from tests.cluster.recipe import HOST, ROOT, TABLE, commands, replaced, same
 from tests.cluster.standalone import LIFE, SPARK, Cluster, wait
+from tests.lake.lakes import opened, table
 
 pytestmark = pytest.mark.cluster
 
@@ -40,8 +40,8 @@ def test_pipeline(workplace: Path, cluster: Cluster, log: Path, expected: pa.Tab
     line = replaced(commands("--conf spark.archives")[-1], here)
     path = f"{ROOT}:{ROOT / 'generated'}"
     job = cluster.start("pipeline", ["bash", "-c", line], workplace, PYTHONPATH=path)
-    end_with_a_killed_executor(cluster, job, "pipeline", lake / "_pipeline/staging")
-    same(ds.dataset(lake / f"changes/{TABLE}", format="parquet").to_table(), expected)
+    end_with_a_killed_executor(cluster, job, "pipeline", lake / "events")
+    same(table(opened(lake), f"changes/{TABLE}"), expected)
 
 
 def end_with_a_killed_executor(

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from binlog_kaitai.lake.batches import Lake, Piece
+from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
-from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
 from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.views.change_schemas import META_FIELDS
@@ -24,7 +24,7 @@ class OneByOne:
 
     at_once = 2
 
-    def run(self, task: Callable[[bytes], Piece], inputs: Sequence[bytes]) -> list[Piece]:
+    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
         return list(map(task, inputs))
 
 

@@ -23,8 +23,8 @@ def keyed(log: int, position: int, table: str, *key: str) -> Entry:
     return Entry(0, log, position, KEYED, "d", table, key=key)
 
 
-def effect(log: int, position: int, kind: Kind, table: str, *names: str, **others: Any) -> Entry:
-    return Entry.of(Effect(position, kind, "d", table, *names, **others), 0, log)
+def effect(log: int, position: int, kind: Kind, table: str, **others: Any) -> Entry:
+    return Entry.of(Effect(position, kind, "d", table, **others), 0, log)
 
 
 def emptied(log: int, position: int, table: str) -> Entry:
@@ -32,7 +32,7 @@ def emptied(log: int, position: int, table: str) -> Entry:
 
 
 def renamed(log: int, position: int, old: str, new: str) -> Entry:
-    return effect(log, position, Kind.RENAMED, old, "d", new)
+    return effect(log, position, Kind.RENAMED, old, new_schema_name="d", new_table_name=new)
 
 
 def columns_renamed(log: int, position: int, table: str, **names: str) -> Entry:

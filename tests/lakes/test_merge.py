@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.spark.lakes import make_lake
 
 from tests.lakes.recipes import COLUMNS, RENAMED, WORKLOAD, Emptied, of_lake, of_server, recipe
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.lakes
 
@@ -66,38 +65,3 @@ def test_what_is_new(spark: SparkSession, table_format: str, tmp_path: Path) -> 
         exec(text, {"spark": spark, "coalesce": coalesce})
     spark.sql(f"REFRESH TABLE {table}")  # as the document says
     assert of_lake(spark.table(table), "orders") == of_server("orders")
-
-
-def test_across_truncate_and_rename(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The table is updated while a pipeline loads the logs, one batch of which has the TRUNCATE."""
-    from binlog_kaitai.spark.tables import LakeTables
-
-    whole = make_lake(tmp_path / "whole", sorted(WORKLOAD.glob("binlog.0*")), 33_000)
-    # The columns that the table always had; others would have to be altered as on the server.
-    spark.sql("CREATE TABLE orders_pipeline (id BIGINT, customer INT, total DECIMAL(12, 2)) USING delta")
-    names = {"MERGE INTO orders": "MERGE INTO orders_pipeline AS orders"}
-    space: dict[str, Any] = {"spark": spark}
-    exec(recipe("row_number()", names).partition("def merge")[0], space)
-    names |= {"shop.orders": "t.orders", "/mnt/pipeline": str(tmp_path / "lake")}
-    exec(recipe("changes_since", names), space)
-    steps, changes_since = list[bool](), LakeTables.changes_since
-
-    def recorded(self: LakeTables, name: str, batch: int) -> DataFrame | None:
-        found = changes_since(self, name, batch)
-        steps.append(found is not None)
-        return found
-
-    monkeypatch.setattr(LakeTables, "changes_since", recorded)
-    done: int | None = None
-    for record in whole.records():
-        paths = [file["to"] for file in record["files"]]
-        for path in (*paths, f"_pipeline/batches/{record['batch']:08}.json"):
-            (tmp_path / "lake" / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(whole.folder / path, tmp_path / "lake" / path)
-        if record["batch"] != 2:
-            done = space["update"](done)
-    assert steps == [False, True]  # the second batch has the TRUNCATE
-    found = spark.table("orders_pipeline")
-    assert of_lake(found, "orders", columns=found.columns) == of_server("orders", columns=found.columns)

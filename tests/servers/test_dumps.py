@@ -19,7 +19,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
-from tests.lake.lakes import opened, table
+from tests.lake import lakes
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, url
 from tests.servers.random_tables import changes
@@ -147,5 +147,5 @@ def test_lake_that_begins_with_a_dump(
     dump_while_writing(server, path)
     run_to_end(url(server.port), lake, "--snapshot-from", str(path))
     check_tables(server, lake)
-    kinds = table(opened(lake), "changes/k.a")["_change_type"].to_pylist()
+    kinds = lakes.table(lakes.opened(lake), "changes/k.a")["_change_type"].to_pylist()
     assert {"snapshot", "insert"} <= set(kinds)

@@ -20,6 +20,8 @@ from pathlib import Path
 
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.spans import source_of
+from binlog_kaitai.lake.files import TableFiles
+from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.spark.batch import Files, SplitPartition
 from binlog_kaitai.spark.skipping import logs_with_rows
@@ -119,8 +121,10 @@ def measure_tables(folder: Path, tables: int, columns: int, rounds: int) -> None
         spans = follower.spans(start, follower.advance(start))
     lake = folder / "lake"
     with timed("write changes"):
-        for number, span in enumerate(spans):
-            write_lake(source_of(span), lake / str(number), views=["changes"])
+        for span in spans:
+            written = TableFiles(Storage(str(lake)))
+            write_lake(source_of(span), written, views=["changes"])
+            written.close()
     files = [path.stat().st_size for path in lake.rglob("*.parquet")]
     print(f"{len(files)} files, {sum(files) >> 10} KB")
     shutil.rmtree(folder)

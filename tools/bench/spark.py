@@ -148,12 +148,10 @@ def _write_ready(spark: Any, log: str, folder: str) -> str:
 
 
 def _run_pipeline(spark: Any, log: str, folder: str) -> str:
-    from binlog_kaitai.spark.pipeline import Job, Pipeline
+    from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
     from binlog_kaitai.spark.stream_options import Following
 
-    pipeline = Pipeline(Job(Following((log,)), folder, views=("changes",)))
-    pipeline.start(spark).awaitTermination()
-    pipeline.close()
+    Pipeline(Job(Following((log,)), folder, views=("changes",))).run(SparkTasks(spark))
     return f"{folder}/changes"
 
 
