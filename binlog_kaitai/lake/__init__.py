@@ -15,6 +15,7 @@ state      the contents of tables, kept up to date
 lineage    which changes make up a table, across TRUNCATE, DROP and RENAME
 rules      what is left out, masked and renamed
 preview    what a pipeline would load
+upkeep     joins small files, and removes what no reader needs
 =========  ==================================================================
 
 ::

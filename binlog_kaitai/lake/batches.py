@@ -106,6 +106,10 @@ class Lake:
         self.columns: dict[str, dict[str, pa.DataType]] = {}
         self._kind = kind
         self._place = Place(self.storage)
+        if kind == "iceberg":
+            from binlog_kaitai.lake.iceberg import needed_pyiceberg
+
+            needed_pyiceberg()
         self._tables: Format | None = None
         self._private: DeltaTables | None = None
         self._keys: dict[Key, tuple[str, ...]] | None = None

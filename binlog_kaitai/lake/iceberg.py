@@ -54,11 +54,7 @@ class IcebergTables:
     """
 
     def __init__(self, storage: Storage, application: str) -> None:
-        try:
-            import pyiceberg.catalog
-            import pyiceberg.io.pyarrow  # noqa: F401
-        except ImportError as error:
-            raise UsageError(_NEEDED) from error
+        needed_pyiceberg()
         self._storage = storage
         self._application = application
         self._namespaces: set[str] = set()
@@ -162,6 +158,21 @@ class IcebergTable:
             rows = pa.Table.from_batches([batch]).cast(known)
             rows = rows if where is None else rows.filter(where)
             yield from (rows if columns is None else rows.select(list(columns))).to_batches()
+
+
+def needed_pyiceberg() -> None:
+    """Import PyIceberg.
+
+    Raises
+    ------
+    UsageError
+        It is not installed.
+    """
+    try:
+        import pyiceberg.catalog
+        import pyiceberg.io.pyarrow  # noqa: F401
+    except ImportError as error:
+        raise UsageError(_NEEDED) from error
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -190,6 +191,18 @@ def test_a_lake_goes_on_as_what_it_is(tmp_path: Path) -> None:
     fill(tmp_path, DDL)
     with pytest.raises(UsageError, match="is a lake in delta format; keep that format"):
         Lake(str(tmp_path), "iceberg").check()
+
+
+@pytest.mark.parametrize(
+    ("kind", "package", "extra"), [("delta", "deltalake", "spark"), ("iceberg", "pyiceberg", "iceberg")]
+)
+def test_a_package_that_is_missing_is_named_before_anything_begins(
+    kind: str, package: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UsageError, match=rf'pip install "binlog-kaitai\[{extra}\]"'):
+        Lake(str(tmp_path / "lake"), kind)
+    assert not (tmp_path / "lake").exists()
 
 
 def test_rows_by_date() -> None:
