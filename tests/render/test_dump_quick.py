@@ -19,13 +19,8 @@ from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.log.event_reader import LogReader
-from binlog_kaitai.render.dump import (
-    Base64Output,
-    jobs,
-    run,
-    spool,
-)
-from binlog_kaitai.render.dump.cells import escapes_of
+from binlog_kaitai.render.dump import Base64Output, dump_logs, dump_output, row_printer
+from binlog_kaitai.render.dump.client_values import escapes_of
 from binlog_kaitai.rows.text import base64_kernel as base64_kernel
 from binlog_kaitai.rows.text import general_texts as general
 from binlog_kaitai.rows.text import printed_rows, printed_values
@@ -76,8 +71,8 @@ def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pyt
     make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     make_quick(monkeypatch)
-    monkeypatch.setattr(jobs, "_ROOM", room)
-    monkeypatch.setattr(spool, "_MOST", room)
+    monkeypatch.setattr(row_printer, "_ROOM", room)
+    monkeypatch.setattr(dump_output, "_MOST", room)
     assert printed(log, tmp_path, verbose=2) == slow
 
 
@@ -208,9 +203,9 @@ def test_parts_of_logs_begin_and_end_alike(
         make_slow(monkeypatch)
         slow = printed(log, tmp_path, verbose=2, **options)
         make_quick(monkeypatch)
-        monkeypatch.setattr(run, "BlockReader", reader_of(size))
+        monkeypatch.setattr(dump_logs, "BlockReader", reader_of(size))
         assert printed(log, tmp_path, verbose=2, **options) == slow
-        monkeypatch.setattr(run, "BlockReader", BlockReader)
+        monkeypatch.setattr(dump_logs, "BlockReader", BlockReader)
 
 
 def _filters(log: Path) -> dict[str, dict[str, Any]]:
@@ -321,6 +316,6 @@ def test_where_blocks_end_changes_nothing(
             make_slow(monkeypatch)
             slow = printed(log, tmp_path, verbose=verbose)
             make_quick(monkeypatch)
-            monkeypatch.setattr(run, "BlockReader", reader_of(size))
+            monkeypatch.setattr(dump_logs, "BlockReader", reader_of(size))
             assert printed(log, tmp_path, verbose=verbose) == slow
-            monkeypatch.setattr(run, "BlockReader", BlockReader)
+            monkeypatch.setattr(dump_logs, "BlockReader", BlockReader)

@@ -1,21 +1,20 @@
-"""Common parts of both output variants: buffers, header lines, and events that print alike."""
+"""Common parts of both output variants: state, header lines, and events that print alike."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
-from binlog_kaitai.render.dump.hexdump import MYSQL_STYLE
-from binlog_kaitai.render.dump.item import Item
-from binlog_kaitai.render.dump.loads import LoadFiles
-from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.output import Output, Write
-from binlog_kaitai.render.dump.quick import QuickRows
+from binlog_kaitai.render.dump.client_values import encode, identifier, pretty, timestamp
+from binlog_kaitai.render.dump.dump_options import DumpOptions
+from binlog_kaitai.render.dump.dump_output import MYSQL_STYLE, LoadFiles, Output, Write
+from binlog_kaitai.render.dump.printed_event import Item
 from binlog_kaitai.render.dump.row_comments import Style
-from binlog_kaitai.render.dump.state import State
-from binlog_kaitai.render.dump.text import encode, timestamp
+from binlog_kaitai.render.dump.row_printer import QuickRows
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import (
@@ -28,6 +27,77 @@ if TYPE_CHECKING:
         XidEvent,
     )
     from binlog_kaitai.core.grammar import IntvarEvent, TableMapEvent
+
+
+@dataclass
+class State:
+    """Everything that printing an event depends on and may change, besides waiting text.
+
+    Session values are those printed last; None for those not printed so far.
+
+    Attributes
+    ----------
+    charset : tuple of int or None
+        Numbers of client, connection and server.
+    flags2 : object
+        The grammar's object of the status variable.
+    ignored_maps : frozenset of int
+        IDs of the statement's tables whose rows are left out.
+    is_in_transaction : bool
+        MySQL: between BEGIN and COMMIT.
+    has_seen_gtid : bool
+        MySQL: a GTID was set, and nothing that consumes it was printed.
+    has_left_out : bool
+        MySQL: `--database` left something out, and no end of a transaction was printed since.
+    server_version : int
+        MySQL: version of the server that wrote the transaction, by its GTID event; 0 if unknown.
+    is_annotated : bool
+        MariaDB: the statement of a rows event waits for its table map.
+    ends_unknown : bool
+        MariaDB: the last rows of a statement belong to a table that is not printed.
+    """
+
+    database: bytes = b""
+    thread_id: int | None = None
+    flags2: Any = None
+    sql_mode: int | None = None
+    auto_increment: tuple[int, int] = (0, 0)
+    charset: tuple[int, int, int] | None = None
+    time_zone: bytes = b""
+    lc_time_names: int | None = None
+    charset_database: int | None = None
+    default_collation: int | None = None
+    # MariaDB's:
+    domain_id: int | None = None
+    server_id: int | None = None
+    is_parallel_allowed: bool | None = None
+    is_replication_skipped: bool = False
+    # Not of the session:
+    ignored_maps: frozenset[int] = frozenset()
+    is_in_transaction: bool = False
+    has_seen_gtid: bool = False
+    has_left_out: bool = False
+    server_version: int = 0
+    is_annotated: bool = False
+    ends_unknown: bool = False
+
+    def begin_session(self) -> None:
+        """Reset the session settings."""
+        for field in fields(self)[:_OF_SESSION]:
+            setattr(self, field.name, field.default)
+
+    def key(self) -> tuple[Any, ...]:
+        """A key that is equal for states that print the same."""
+        return tuple(getattr(value, "flags", value) for value in vars(self).values())
+
+    def copy(self) -> State:
+        """An independent copy."""
+        copy = State()
+        vars(copy).update(vars(self))
+        return copy
+
+
+_OF_SESSION = [field.name for field in fields(State)].index("ignored_maps")
 
 
 PrintEvent = Callable[[Item, Any], None]
@@ -54,7 +124,7 @@ class Printer:
 
     The same functions print blocks of events, using one event for each combination of shape and state:
     everything they read from an event, except for the fields of templates, must be part of its shape
-    (`blocks.shapes`).
+    (`event_shapes`).
 
     Attributes
     ----------
@@ -289,3 +359,81 @@ def unset_names(options: DumpOptions) -> bytes:
         b"/*!40101 SET CHARACTER_SET_RESULTS=@OLD_CHARACTER_SET_RESULTS */;\n"
         b"/*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;\n"
     )
+
+
+#: The types of events that contain a statement to execute.
+OLD_LOADS = frozenset((EventType.load_event, EventType.new_load_event, EventType.exec_load_event))
+_SEPARATORS = ("field_terminator", "enclosure", "line_terminator", "line_start", "escape")
+
+
+class OldLoads:
+    """Prints the events, and keeps those whose file is incomplete."""
+
+    def __init__(self, printer: Printer) -> None:
+        self.printer = printer
+        self._begun: dict[int, tuple[Item, Any]] = {}
+        printer.printers |= {
+            EventType.load_event: self.print_load,
+            EventType.new_load_event: self.print_load,
+            EventType.create_file_event: self.print_create,
+            EventType.exec_load_event: self.print_execute,
+        }
+
+    def print_load(self, item: Item, body: Any) -> None:
+        """Print a statement whose file the server read itself."""
+        self._print(item, body, encode(body.file_name))
+
+    def print_create(self, item: Item, body: Any) -> None:
+        """Print a statement with the first part of its file, as a comment: it runs once that is complete."""
+        self._print(item, body, encode(body.file_name), comment=b"# ")
+        self._print_file(body)
+        self._begun[body.file_id] = item, body
+        self.printer.loads.begin(body.file_id, body.block, os.path.basename(body.file_name))
+
+    def print_execute(self, item: Item, body: Any) -> None:
+        """Print the statement of a complete file, with the name of the file written."""
+        self.printer.put_comment(item, b"\n#Exec_load: file_id=%d\n" % body.file_id)
+        begun, name = self._begun.pop(body.file_id, None), self.printer.loads.take(body.file_id)
+        if begun is not None and name is not None:
+            self._print(*begun, name, local=b"LOCAL ")
+            self._print_file(begun[1])
+
+    def _print_file(self, body: Any) -> None:
+        if not self.printer.options.short_form:
+            self.printer.out.head.append(b"# file_id: %d  block_len: %d\n" % (body.file_id, len(body.block)))
+
+    def _print(
+        self, item: Item, body: Any, file_name: bytes, *, comment: bytes = b"", local: bytes = b""
+    ) -> None:
+        printer, target = self.printer, body.target
+        printer.put_comment(
+            item, b"\tQuery\tthread_id=%d\texec_time=%d\n" % (body.thread_id, body.execution_time)
+        )
+        database = encode(target.schema_name)
+        if database and database != printer.state.database:
+            printer.put_statement(comment + b"use " + identifier(database))
+            if not comment:
+                printer.state.database = database
+        duplicates = b"REPLACE " if target.is_replace else b"IGNORE " if target.is_ignore else b""
+        texts = [pretty(one) for one in _separators(target)]
+        optionally = b" OPTIONALLY " if target.is_optionally_enclosed else b""
+        text = comment + b"LOAD DATA " + local + b"INFILE '" + file_name + b"' " + duplicates
+        text += b"INTO TABLE `" + encode(target.table_name) + b"` FIELDS TERMINATED BY " + texts[0]
+        text += optionally + b" ENCLOSED BY " + texts[1] + b" ESCAPED BY " + texts[4]
+        text += b" LINES TERMINATED BY " + texts[2] + b" STARTING BY " + texts[3]
+        if body.skipped_lines:
+            text += b" IGNORE %d LINES" % body.skipped_lines
+        if target.field_names:
+            text += b" (" + b",".join(identifier(encode(one.name)) for one in target.field_names) + b")"
+        printer.put_statement(text)
+
+
+def _separators(target: Any) -> list[bytes]:
+    """The separators in the order of the event; single-byte ones may be flagged as empty."""
+    if target.has_long_separators:
+        return [bytes(getattr(target.long_separators, name).value) for name in _SEPARATORS]
+    short = target.short_separators
+    values = [getattr(short, name) for name in _SEPARATORS]
+    plain = [bytes([one]) if isinstance(one, int) else bytes(one) for one in values]
+    is_empty = [getattr(short, f"is_{name}_empty") for name in _SEPARATORS]
+    return [b"" if empty else one for empty, one in zip(is_empty, plain, strict=True)]

@@ -1,4 +1,4 @@
-"""Selects the events to print, by the clients' rules for position, time, server, and GTID."""
+"""Selects the events to print, by the clients' rules for position, time, server, GTID, and domain."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType, Header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump.item import Item
-from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.variables import ends_group
+from binlog_kaitai.render.dump.dump_options import DumpOptions
+from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.statement_settings import ends_group
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
@@ -180,3 +180,29 @@ def _ends_group(item: Item) -> bool:
         return ends_group(bytes(item.event.body.query))
     except BinlogError:
         return False
+
+
+class Domains:
+    """Judges events in order: everything after a GTID event is hidden with it, up to the next one."""
+
+    def __init__(self, options: DumpOptions) -> None:
+        self._options = options
+        self._is_hidden = False
+
+    def hides(self, item: Item) -> bool:
+        """Whether an event belongs to a transaction that is not printed."""
+        if item.kind == EventType.gtid_event and self._options.filters_domains:
+            body = item.event.body
+            self._is_hidden = self._hides_gtid(body.domain_id, body.sequence_number)
+        return self._is_hidden and item.kind != EventType.format_description_event
+
+    def _hides_gtid(self, domain: int, number: int) -> bool:
+        options = self._options
+        if domain in options.ignored_domain_ids or (
+            options.domain_ids is not None and domain not in options.domain_ids
+        ):
+            return True
+        # A start position is what a replica has; domains that the stop position does not name are left out.
+        if number <= options.start_gtids.get(domain, -1):
+            return True
+        return bool(options.stop_gtids) and number > options.stop_gtids.get(domain, -1)

@@ -103,7 +103,7 @@ class RowChoice:
         return group if takes.all() else group.taken(np.flatnonzero(takes))
 
     def of_found(self, table: Table, found: Found) -> Found:
-        """See `columns.views.row_objects.Choice`."""
+        """See `row_objects.Choice`."""
         is_taken = np.zeros(len(found.events), dtype=np.bool_)
         for group in found_groups(table, found):
             group = self.of_group(table, group)
@@ -113,7 +113,7 @@ class RowChoice:
         return found if is_taken.all() else found.taken(np.flatnonzero(is_taken))
 
     def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
-        """See `columns.views.row_objects.Choice`."""
+        """See `row_objects.Choice`."""
         groups = [self.of_group(table, group) for group in read_groups(rows, 0)]
         taken = {number for group in groups for number in group.numbers.tolist()}
         return [row for row in rows if row.index in taken]

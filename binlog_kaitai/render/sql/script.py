@@ -367,7 +367,7 @@ def write_sql(
     ends
         Receives how each file ended.
     threads
-        Number of threads that write statements, see `columns.threads.thread_count`.
+        Number of threads that write statements, see `log.threads.thread_count`.
     """
     sources = resolve(source, keys)
     pages = RowsPages(

@@ -13,19 +13,16 @@ from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import Event, LogReader
 from binlog_kaitai.log.log_end import classify_end
 from binlog_kaitai.log.threads import thread_count
-from binlog_kaitai.render.dump.domains import Domains
-from binlog_kaitai.render.dump.item import Item, inner_item, item_of
-from binlog_kaitai.render.dump.loads import LoadFiles
-from binlog_kaitai.render.dump.one_by_one import BLOCK_SIZE, MOST_EVENTS, LogEvents, StoppedError
-from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.output import Write
+from binlog_kaitai.render.dump.dump_options import DumpOptions
+from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
+from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, LogEvents, StoppedError
+from binlog_kaitai.render.dump.printed_event import Item, inner_item, item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
-from binlog_kaitai.render.dump.rewrite import rewrite
-from binlog_kaitai.render.dump.selection import Selection, Verdict
+from binlog_kaitai.render.dump.selection import Domains, Selection, Verdict
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 if TYPE_CHECKING:
-    from binlog_kaitai.render.dump.by_blocks import LogBlocks
+    from binlog_kaitai.render.dump.block_by_block import LogBlocks
 
 
 #: Types a log may begin with.
@@ -244,8 +241,8 @@ class _Dump:
 
     def _in_bulk(self, log: LogEvents) -> LogBlocks:
         # Deferred imports: small logs are printed event by event.
-        from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
-        from binlog_kaitai.render.dump.by_blocks import LogBlocks
+        from binlog_kaitai.render.dump.block_by_block import LogBlocks
+        from binlog_kaitai.render.dump.block_printer import BlockPrinter
 
         return LogBlocks(log, BlockPrinter(self._printer, log.context, self._threads))
 
@@ -284,7 +281,7 @@ class _Dump:
         if event is not None and is_of_mariadb(event):
             if self.options.require_row_format:
                 raise UsageError("--require-row-format works on MySQL logs only")
-            from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
+            from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, version_of
 
             make: type[MariadbPrinter] = MariadbPrinter
             if self.options.flashback:
@@ -296,7 +293,7 @@ class _Dump:
             raise UsageError("--flashback works on MariaDB logs only; use `sql --undo` for other logs")
         if self.options.filters_domains and event is not None:
             raise UsageError("domains and MariaDB GTIDs work on MariaDB logs only; use --include-gtids")
-        from binlog_kaitai.render.dump.mysql import MysqlPrinter
+        from binlog_kaitai.render.dump.mysqlbinlog import MysqlPrinter
 
         return MysqlPrinter(self.options, self.write, self.loads)
 

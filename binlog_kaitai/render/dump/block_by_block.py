@@ -9,19 +9,18 @@ import numpy as np
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.payloads import expand
-from binlog_kaitai.render.dump.blocks.chosen import chosen_part, has_pieces, passed_over
-from binlog_kaitai.render.dump.blocks.hidden import Hidden
-from binlog_kaitai.render.dump.blocks.inside import (
+from binlog_kaitai.render.dump.block_printer import BlockPrinter
+from binlog_kaitai.render.dump.block_rows import TableMaps
+from binlog_kaitai.render.dump.block_selection import Hidden, chosen_part, has_pieces, passed_over
+from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, Dump, LogEvents, StoppedError
+from binlog_kaitai.render.dump.opened_payloads import (
     Inside,
     TablesInside,
     change_of,
     event_inside,
     unpacked_size,
 )
-from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
-from binlog_kaitai.render.dump.blocks.row_events import TableMaps
-from binlog_kaitai.render.dump.item import item_of
-from binlog_kaitai.render.dump.one_by_one import BLOCK_SIZE, MOST_EVENTS, Dump, LogEvents, StoppedError
+from binlog_kaitai.render.dump.printed_event import item_of
 from binlog_kaitai.render.dump.selection import Selection
 
 if TYPE_CHECKING:

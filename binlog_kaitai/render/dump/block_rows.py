@@ -11,8 +11,8 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.render.dump.blocks.columns import Lines
-from binlog_kaitai.render.dump.row_programs import MOST, Programs, RowsHeader
+from binlog_kaitai.render.dump.block_columns import Lines
+from binlog_kaitai.render.dump.row_comments import MOST, Programs, RowsHeader
 from binlog_kaitai.rows.tables import newest_before
 
 if TYPE_CHECKING:

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from binlog_kaitai.core.adapter import gtid_sources
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.render.dump.gtid_text import commented_set, gtid_lines, undefined_version
-from binlog_kaitai.render.dump.item import Item
-from binlog_kaitai.render.dump.loads import LoadFiles
-from binlog_kaitai.render.dump.mysql_rows import MysqlRows
-from binlog_kaitai.render.dump.old_loads import OLD_LOADS, OldLoads
-from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.output import Write
+from binlog_kaitai.render.dump.client_values import (
+    MYSQL_CELLS,
+    encode,
+    hexadecimal,
+    identifier,
+    metadata_lines,
+)
+from binlog_kaitai.render.dump.dump_options import Base64Output, DumpOptions
+from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
+from binlog_kaitai.render.dump.printed_event import Item
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
+    OLD_LOADS,
     POSITION,
+    OldLoads,
+    Printer,
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.statement_text import load_statement, user_value
-from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
-from binlog_kaitai.render.dump.variables import (
+from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, Style, extra_info
+from binlog_kaitai.render.dump.row_printer import QuickRows
+from binlog_kaitai.render.dump.statement_settings import (
     MysqlPreamble,
     ends_group,
     is_transaction_keyword,
+    load_statement,
     starts_group,
+    user_value,
 )
 
 if TYPE_CHECKING:
@@ -37,10 +47,199 @@ if TYPE_CHECKING:
         GtidBody,
         PreviousGtidsEvent,
         QueryEvent,
+        RowsEvent,
+        RowsQueryEvent,
         XaPrepareEvent,
         XidEvent,
     )
-    from binlog_kaitai.core.grammar import FormatDescriptionEvent, TransactionPayloadEvent
+    from binlog_kaitai.core.grammar import FormatDescriptionEvent, TableMapEvent, TransactionPayloadEvent
+
+
+_LINE = (
+    b"\t%(name)s\tlast_committed=%(last_committed)d\tsequence_number=%(sequence_number)d"
+    b"\trbr_only=%(rows_only)s\toriginal_committed_timestamp=%(original)d"
+    b"\timmediate_commit_timestamp=%(immediate)d\ttransaction_length=%(transaction_length)d\n"
+)
+_ROWS_ONLY = b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/%(end)s"
+_COMMENTS = (
+    b"# original_commit_timestamp=%(original)d (%(original_time)s)\n"
+    b"# immediate_commit_timestamp=%(immediate)d (%(immediate_time)s)\n"
+)
+_OF_NEWER_SERVERS = (
+    b"/*!80001 SET @@session.original_commit_timestamp=%(original)d*/%(end)s"
+    b"/*!80014 SET @@session.original_server_version=%(original_version)d*/%(end)s"
+    b"/*!80014 SET @@session.immediate_server_version=%(immediate_version)d*/%(end)s"
+)
+_NEXT, _NEXT_ANONYMOUS = (
+    b"SET @@SESSION.GTID_NEXT= '" + gtid + b"'%(end)s" for gtid in (b"%(source)s:%(gno)d", b"ANONYMOUS")
+)
+#: Version assumed for servers that logged commit timestamps but no version: 8.0.1 to 8.0.13.
+#: UNDEFINED_SERVER_VERSION, libs/mysql/binlog/event/binlog_event.h
+UNDEFINED_VERSION = 999999
+
+
+def gtid_lines(
+    kind: int, body: GtidBody, gtid: str | None, *, is_to_run: bool
+) -> tuple[bytes, bytes, dict[bytes, Any]]:
+    """The rest of a GTID event's header line, and the lines after it, as templates with some fields.
+
+    For a server before 8.0, newer lines are empty; 5.6 rejects them before GTID_NEXT is set.
+    """
+    undefined = undefined_version(body)
+    is_anonymous = kind == EventType.anonymous_gtid_log_event
+    constants = {
+        b"name": b"Anonymous_GTID" if is_anonymous else b"GTID",
+        b"rows_only": b"no" if body.may_have_statements else b"yes",
+        b"original_version": _known(body.original_server_version, undefined),
+        b"immediate_version": _known(body.immediate_server_version, undefined),
+        b"source": encode((gtid or "").rpartition(":")[0]),
+    }
+    following = _NEXT_ANONYMOUS if gtid is None else _NEXT
+    is_for_old_server = is_to_run and not undefined
+    lines = [following, _OF_NEWER_SERVERS] if is_for_old_server else [_OF_NEWER_SERVERS, following]
+    first = b"" if body.may_have_statements else _ROWS_ONLY
+    return _LINE, first + _COMMENTS + b"".join(lines), constants
+
+
+def undefined_version(body: GtidBody) -> int:
+    """The value the client assumes for server versions missing from a GTID event."""
+    return 0 if body.immediate_commit_timestamp is None else UNDEFINED_VERSION
+
+
+def _known(version: int | None, undefined: int) -> int:
+    return undefined if version is None else version
+
+
+def commented_set(body: PreviousGtidsEvent) -> bytes:
+    """A GTID set in comment lines."""
+    found = []
+    for uuid, group in groupby(gtid_sources(body.gtids), key=lambda one: one[0]):
+        digits = uuid.hex()
+        text = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+        for _, tag, intervals in group:
+            text += f":{tag}" if tag else ""
+            text += "".join(
+                f":{one.start}" if one.stop - 1 == one.start else f":{one.start}-{one.stop - 1}"
+                for one in intervals
+            )
+        found.append(encode(text))
+    return b",\n# ".join(found) or b"[empty]"
+
+
+#: The first version whose table maps record generated invisible keys.
+_FIRST_WITH_INVISIBLE_KEYS = 80030
+_ROWS_NAMES: dict[int, bytes] = {
+    EventType.write_rows_event: b"Write_rows",
+    EventType.update_rows_event: b"Update_rows",
+    EventType.delete_rows_event: b"Delete_rows",
+    EventType.write_rows_event_v1: b"Write_rows",
+    EventType.update_rows_event_v1: b"Update_rows",
+    EventType.delete_rows_event_v1: b"Delete_rows",
+    EventType.partial_update_rows_event: b"Update_rows_partial",
+}
+_ROWS_FLAGS = (
+    ("is_statement_end", b" STMT_END_F"),
+    ("has_no_foreign_key_checks", b" NO_FOREIGN_KEY_CHECKS_F"),
+    ("has_relaxed_unique_checks", b" RELAXED_UNIQUE_CHECKS_F"),
+    ("is_complete", b" COMPLETE_ROWS_F"),
+    ("is_sql_foreign_key", b" USE_SQL_FOREIGN_KEY_F"),
+)
+
+
+def shows_invisible_keys(version: int) -> bool:
+    """Whether servers of a version log if a key was generated and invisible."""
+    return _FIRST_WITH_INVISIBLE_KEYS <= version != UNDEFINED_VERSION
+
+
+class MysqlRows(Printer):
+    """Prints table maps and rows events."""
+
+    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
+        super().__init__(options, write, loads)
+        unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
+        self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
+        self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=False)
+
+    def print_rows_query(self, item: Item, body: RowsQueryEvent) -> None:
+        if self.options.shown_rows < 2:
+            return
+        self.put_header(item)
+        self.out.head.fill(b"\tRows_query\n%(lines)s", item)
+        self.add_base64(item)
+
+    def print_table_map(self, item: Item, body: TableMapEvent) -> bool:
+        state, number = self.state, body.table_id.value
+        if self.skips_table(body):
+            state.ignored_maps |= {number}
+            state.has_left_out = True
+            return False
+        state.ignored_maps -= {number}
+        if self.options.short_form:
+            return True
+        self.put_header(item)
+        self.out.head.append(
+            self.table_map_text(body, shows_visibility=shows_invisible_keys(state.server_version))
+        )
+        self.add_base64(item)
+        return True
+
+    def table_map_text(self, body: TableMapEvent, *, shows_visibility: bool) -> bytes:
+        """The rest of a table map's header line, if requested with the visibility of the key."""
+        database = encode(body.schema_name)
+        names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
+        text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
+        if shows_visibility:
+            flag = body.has_generated_invisible_primary_key
+            text += b"# has_generated_invisible_primary_key=%d\n" % flag
+        if self.options.print_table_metadata:
+            text += metadata_lines(body, is_mariadb=False)
+        return text
+
+    def print_rows(self, item: Item) -> bool:
+        """Print one rows event; at the end of the statement, everything kept of it."""
+        rows_header = self.rows_headers.of(item.event)
+        body: Any = item.event.body if rows_header is None else rows_header.body
+        skips = body.table_id.value in self.state.ignored_maps
+        self.state.has_left_out |= skips
+        if not skips:
+            self._keep_rows(item, body, rows_header)
+        if body.is_statement_end:
+            self.state.ignored_maps = frozenset()
+            self.out.end_statement()
+        return not skips
+
+    @staticmethod
+    def rows_line(kind: int, body: RowsEvent) -> bytes:
+        """The rest of a rows event's header line."""
+        flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
+        flags = b" flags:" + flags if flags else b""
+        return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
+
+    def _keep_rows(self, item: Item, body: RowsEvent, rows_header: RowsHeader | None) -> None:
+        if self.options.short_form:
+            return
+        if self.options.base64_output is Base64Output.NEVER:
+            reason = "--base64-output=never specified, but the log has rows, which are printed in base64"
+            raise UsageError(reason)
+        line = None if rows_header is None else rows_header.line
+        if line is None:
+            line = self.rows_line(item.kind, body)
+            if rows_header is not None:
+                rows_header.line = line
+        self.put_header(item)
+        self.out.head.append(line)
+        self.add_base64(item)
+        if self.options.shown_rows:
+            self._add_rows(item, body, rows_header)
+
+    def _add_rows(self, item: Item, body: RowsEvent, rows_header: RowsHeader | None) -> None:
+        extra = None if rows_header is None else rows_header.extra
+        if extra is None:
+            extra = extra_info(body)
+            if rows_header is not None:
+                rows_header.extra = extra
+        self.out.tail.extend(extra)
+        self.out.add_rows(self.quick, item, rows_header, self.new_name(item.event.table_map))
 
 
 _ValueType = UserVarEvent.ResultType

@@ -1,22 +1,27 @@
-"""Fields used in the text of events, read from one event, or from all events of a type in a block.
+"""One event to print, in the form the client sees, and the fields of its text.
 
-A template names them, as in ``Xid = %(xid)d``. Everything else that affects a text is the same for all events
-of a shape; see `blocks.shapes`.
+A template names fields, as in ``Xid = %(xid)d``; they are read from one event, or from all events of a type
+in a block. Everything else that affects a text is the same for all events of a shape; see `event_shapes`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.render.dump.text import comment, microseconds, timestamp
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.core.adapter import stored_checksum
+from binlog_kaitai.core.framing import resized
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
+from binlog_kaitai.core.tree import extents
+from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.render.dump.client_values import comment, encode, microseconds, timestamp
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Ints, Unsigned
-    from binlog_kaitai.log.event_reader import Event
     from binlog_kaitai.log.gather import Gathered
     from binlog_kaitai.log.line_arrays import Field, Pool
     from binlog_kaitai.log.payload_headers import PayloadHeaders
@@ -36,7 +41,7 @@ class PrintedEvent(Protocol):
 
 
 class EventColumns(Protocol):
-    """What fields read from `blocks.columns.Columns`."""
+    """What fields read from `block_columns.Columns`."""
 
     pool: Pool
     body: Gathered
@@ -56,7 +61,7 @@ class FieldOf(Protocol):
         """Its value, for ``%`` formatting."""
 
     def column(self, columns: Any) -> Any:
-        """Its values in a block, from `blocks.columns.Columns`."""
+        """Its values in a block, from `block_columns.Columns`."""
 
 
 @dataclass(frozen=True)
@@ -233,3 +238,115 @@ class Values(dict[bytes, Any]):
         of = HEADER.get(name) or FIELDS[self._item.kind][name].of
         value = self[key] = of(self._item)
         return value
+
+
+@dataclass(slots=True)
+class Item:
+    """An event, with the values the client prints instead of those in the log.
+
+    Attributes
+    ----------
+    position : int
+        The value after ``# at``.
+    end_position : int
+        The value after ``end_log_pos``.
+    raw : bytes
+        The bytes for base64 and hexdump.
+    checksum : int or None
+        The printed checksum; None for none.
+    """
+
+    event: Event
+    kind: int
+    position: int
+    end_position: int
+    raw: bytes
+    checksum: int | None
+    _values: Values | None = field(default=None, init=False)
+    _status: dict[str, Any] | None = field(default=None, init=False)
+
+    @property
+    def values(self) -> Values:
+        """The fields of its text."""
+        if self._values is None:
+            self._values = Values(self)
+        return self._values
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """The status variables of a statement by the grammar's names, without unknown ones."""
+        if self._status is None:
+            found = self.event.body.status_vars
+            variables = () if found is None else found.variables
+            self._status = {one.key.name: one.value for one in variables if hasattr(one.key, "name")}
+        return self._status
+
+    @property
+    def timestamp(self) -> int:
+        return self.event.fixed_header.timestamp
+
+
+def item_of(event: Event) -> Item:
+    """An event of the log itself."""
+    header, layout = event.fixed_header, event.layout
+    kind = layout.effective_type(event.type_code)
+    checksum = stored_checksum(event.raw) if _shows_checksum(event, kind) else None
+    end = header.next_position
+    if layout.binlog_version == 3 and end:
+        end += header.len_event  # such headers contain the start position
+    return Item(event, kind, event.position, end, event.raw, checksum)
+
+
+def _shows_checksum(event: Event, kind: int) -> bool:
+    # The event that turns checksums off has one.
+    if kind == EventType.format_description_event:
+        return bool(event.body.has_checksums)
+    return event.checksum_status != "none"
+
+
+def inner_item(event: Event, outer: Item) -> Item:
+    """An event inside a transaction payload: the client adds the missing checksum."""
+    kind = event.layout.effective_type(event.type_code)
+    place = outer.end_position
+    if outer.checksum is None:
+        return Item(event, kind, place, outer.end_position, event.raw, None)
+    covered = resized(event.raw, len(event.raw) + CHECKSUM_SIZE)
+    checksum = crc32(covered)
+    raw = covered + checksum.to_bytes(CHECKSUM_SIZE, "little")
+    return Item(event, kind, place, outer.end_position, raw, checksum)
+
+
+def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
+    """Rename the database in the bytes of an event that names it.
+
+    Without `rewrites_all`, only table maps are rewritten, and keep their checksums.
+    """
+    if not rewrites_all and item.kind != EventType.table_map_event:
+        return
+    body: Any = item.event.body
+    name = getattr(body, "schema_name", None)
+    new = None if name is None else names.get(encode(name))
+    if new is None:
+        return
+    event = item.event
+    parsed = event.parsed
+    fields = extents(body)
+    base = len(event.raw) - parsed.body._io.size() - (CHECKSUM_SIZE if parsed.checksum is not None else 0)
+    start, end, _ = fields["schema_name"]
+    assert end is not None
+    item.raw = renamed(item.raw, base + fields["len_schema_name"].start, base + start, base + end, new)
+    if item.checksum is not None and rewrites_all:
+        item.raw, item.checksum = with_checksum(item.raw)
+
+
+def renamed(raw: bytes, length_at: int, start: int, end: int, new: bytes) -> bytes:
+    """An event with the name between two offsets replaced; `length_at` is the offset of its length."""
+    raw = raw[:length_at] + bytes([len(new)]) + raw[length_at + 1 : start] + new + raw[end:]
+    return resized(raw, len(raw))
+
+
+def with_checksum(raw: bytes) -> tuple[bytes, int]:
+    """An event with its trailing checksum recomputed, and that checksum."""
+    covered = raw[:-CHECKSUM_SIZE]
+    checksum = crc32(covered)
+    return covered + checksum.to_bytes(CHECKSUM_SIZE, "little"), checksum

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import re
+import zlib
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE
-from binlog_kaitai.render.dump.ignorable import ignorable_name, is_skipped
-from binlog_kaitai.render.dump.item import Item
-from binlog_kaitai.render.dump.loads import LoadFiles
-from binlog_kaitai.render.dump.mariadb_rows import MariadbRows
-from binlog_kaitai.render.dump.old_loads import OldLoads
-from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.output import Write
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.core.framing import resized
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ROWS_TYPES, EventType, header_offset, masks
+from binlog_kaitai.render.dump.client_values import (
+    MARIADB_CELLS,
+    encode,
+    hexadecimal,
+    identifier,
+    metadata_lines,
+)
+from binlog_kaitai.render.dump.dump_options import DumpOptions
+from binlog_kaitai.render.dump.dump_output import MARIADB_STYLE, LoadFiles, Write
+from binlog_kaitai.render.dump.printed_event import Item
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
+    OldLoads,
+    Printer,
     Version,
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.statement_text import load_statement, user_value
-from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
-from binlog_kaitai.render.dump.variables import MariadbPreamble, is_transaction_keyword, is_two_phase
+from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, Style
+from binlog_kaitai.render.dump.row_printer import QuickRows
+from binlog_kaitai.render.dump.statement_settings import (
+    MariadbPreamble,
+    is_transaction_keyword,
+    is_two_phase,
+    load_statement,
+    user_value,
+)
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import (
+        AnnotateRowsEvent,
         BinlogCheckpointEvent,
         ExecuteLoadQueryEvent,
         MariadbGtidEvent,
@@ -37,7 +52,220 @@ if TYPE_CHECKING:
         StatementBody,
         XaPrepareEvent,
     )
-    from binlog_kaitai.core.grammar import FormatDescriptionEvent, UserVarEvent
+    from binlog_kaitai.core.grammar import FormatDescriptionEvent, TableMapEvent, UserVarEvent
+
+
+_NAMES: dict[int, bytes] = {
+    EventType.start_event_v3: b"Start_v3",
+    EventType.query_event: b"Query",
+    EventType.stop_event: b"Stop",
+    EventType.rotate_event: b"Rotate",
+    EventType.intvar_event: b"Intvar",
+    EventType.load_event: b"Load",
+    EventType.create_file_event: b"Create_file",
+    EventType.append_block_event: b"Append_block",
+    EventType.exec_load_event: b"Exec_load",
+    EventType.delete_file_event: b"Delete_file",
+    EventType.new_load_event: b"New_load",
+    EventType.rand_event: b"RAND",
+    EventType.user_var_event: b"User var",
+    EventType.xid_event: b"Xid",
+    EventType.begin_load_query_event: b"Begin_load_query",
+    EventType.execute_load_query_event: b"Execute_load_query",
+    EventType.table_map_event: b"Table_map",
+    EventType.pre_ga_write_rows_event: b"Write_rows_event_old",
+    EventType.pre_ga_update_rows_event: b"Update_rows_event_old",
+    EventType.pre_ga_delete_rows_event: b"Delete_rows_event_old",
+    EventType.write_rows_event_v1: b"Write_rows_v1",
+    EventType.update_rows_event_v1: b"Update_rows_v1",
+    EventType.delete_rows_event_v1: b"Delete_rows_v1",
+    EventType.incident_event: b"Incident",
+    EventType.heartbeat_log_event: b"Heartbeat",
+    EventType.ignorable_log_event: b"Ignorable log event",
+    EventType.rows_query_log_event: b"MySQL Rows_query",
+    EventType.write_rows_event: b"Write_rows",
+    EventType.update_rows_event: b"Update_rows",
+    EventType.delete_rows_event: b"Delete_rows",
+    EventType.gtid_log_event: b"MySQL Gtid",
+    EventType.anonymous_gtid_log_event: b"MySQL Anonymous_Gtid",
+    EventType.previous_gtids_log_event: b"MySQL Previous_gtids",
+    EventType.transaction_context_event: b"Transaction_context",
+    EventType.view_change_event: b"View_change",
+    EventType.xa_prepare_log_event: b"XA_prepare",
+    EventType.partial_update_rows_event: b"MySQL Update_rows_partial",
+    EventType.transaction_payload_event: b"MySQL Transaction_payload",
+    EventType.heartbeat_log_event_v2: b"MySQL Heartbeat",
+    EventType.annotate_rows_event: b"Annotate_rows",
+    EventType.binlog_checkpoint_event: b"Binlog_checkpoint",
+    EventType.gtid_event: b"Gtid",
+    EventType.gtid_list_event: b"Gtid_list",
+    EventType.start_encryption_event: b"Start_encryption",
+    EventType.query_compressed_event: b"Query_compressed",
+    EventType.write_rows_compressed_event_v1: b"Write_rows_compressed_v1",
+    EventType.update_rows_compressed_event_v1: b"Update_rows_compressed_v1",
+    EventType.delete_rows_compressed_event_v1: b"Delete_rows_compressed_v1",
+    EventType.write_rows_compressed_event: b"Write_rows_compressed",
+    EventType.update_rows_compressed_event: b"Update_rows_compressed",
+    EventType.delete_rows_compressed_event: b"Delete_rows_compressed",
+}
+#: MySQL types that the clients before 10.6 do not know.
+_LATER = frozenset(
+    (
+        EventType.partial_update_rows_event,
+        EventType.transaction_payload_event,
+        EventType.heartbeat_log_event_v2,
+    )
+)
+
+
+#: MySQL types that the client skips even if their headers do not mark them.
+_SKIPPED = frozenset(
+    (
+        EventType.gtid_log_event,
+        EventType.anonymous_gtid_log_event,
+        EventType.previous_gtids_log_event,
+        EventType.transaction_context_event,
+        EventType.view_change_event,
+    )
+)
+
+
+def is_skipped(kind: int, flags: int, version: Version) -> bool:
+    """Whether a client version skips an event, by its type and header flags."""
+    if kind == EventType.heartbeat_log_event_v2 and version >= (10, 6):
+        return True
+    is_ignorable = bool(flags & masks.EventHeader.IS_IGNORABLE)
+    return kind in _SKIPPED or (is_ignorable and kind != EventType.format_description_event)
+
+
+def ignorable_name(kind: int, version: Version) -> bytes:
+    """The name of a type in a client version."""
+    if kind in _LATER and version < (10, 6):
+        return b"Unknown"
+    return _NAMES.get(kind, b"Unknown")
+
+
+#: The client writes this to stderr, and ends.
+_UNKNOWN = b"Don't know how to handle column type: %d meta: %d (%04x)\n"
+
+_ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
+
+
+def rows_line(kind: int, body: Any, *, is_end: bool) -> bytes:
+    """The rest of a rows event's header line."""
+    flags = b" flags: STMT_END_F" if is_end else b""
+    return b"\t%s: table id %d%s\n" % (_rows_name(kind), body.table_id.value, flags)
+
+
+def _rows_name(kind: int) -> bytes:
+    words = EventType(kind).name.split("_")
+    verb = next(_ROWS_NAMES[word] for word in words if word in _ROWS_NAMES)
+    return verb + (b"_compressed_rows" if "compressed" in words else b"_rows")
+
+
+class MariadbRows(Printer):
+    """Prints table maps, rows events, and the statements before them."""
+
+    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
+        super().__init__(options, write, loads)
+        self.style = Style(MARIADB_CELLS, options.shown_rows, _UNKNOWN)
+        self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=True)
+
+    def keep_annotation(self, item: Item, body: AnnotateRowsEvent) -> None:
+        """Keep the statement of a rows event until rows follow."""
+        if not self.options.skip_annotate_row_events:
+            self.state.is_annotated = True
+            self.out.keep(item, self.put_annotation)
+
+    def put_annotation(self, item: Item) -> None:
+        """Add the statement of a rows event."""
+        if self.options.short_form:
+            self.out.head.append(b"# Annotate_rows:\n")
+        else:
+            self.put_header(item)
+            self.out.head.append(b"\tAnnotate_rows:\n")
+        self.out.head.fill(b"%(lines)s", item)
+
+    def skips_table(self, body: TableMapEvent) -> bool:
+        wanted = self.options.table
+        return super().skips_table(body) or (bool(wanted) and encode(wanted or "") != encode(body.table_name))
+
+    def print_table_map(self, item: Item, body: TableMapEvent) -> None:
+        state, number = self.state, body.table_id.value
+        if self.skips_table(body):
+            state.ignored_maps |= {number}
+            return
+        state.ignored_maps -= {number}
+        if state.is_annotated:
+            state.is_annotated = False
+            self.out.put_kept(item)
+        line, metadata = self.table_map_text(body)
+        self.put_comment(item, line)
+        self.out.head.append(metadata)
+        self.add_base64(item)
+
+    def table_map_text(self, body: TableMapEvent) -> tuple[bytes, bytes]:
+        """The rest of a table map's header line, and the lines after it."""
+        database, table = encode(body.schema_name), encode(body.table_name)
+        name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)
+        triggers = b" (has triggers)" if body.has_triggers else b""
+        line = b"\tTable_map: %s mapped to number %d%s\n" % (name, body.table_id.value, triggers)
+        if not self.options.print_table_metadata:
+            return line, b""
+        return line, metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6))
+
+    def print_rows(self, item: Item) -> None:
+        """Print one rows event; at the end of the statement, everything kept of it."""
+        rows_header, state = self.rows_headers.of(item.event), self.state
+        body: Any = item.event.body if rows_header is None else rows_header.body
+        is_end = bool(body.is_statement_end)
+        if body.table_id.value not in state.ignored_maps:
+            self._keep_rows(item, body, rows_header)
+            state.ends_unknown = is_end and item.event.table_map is None
+        if is_end:
+            state.ignored_maps, state.is_annotated = frozenset(), False
+            self.end_statement()
+
+    @staticmethod
+    def rows_line(kind: int, body: Any) -> bytes:
+        """The rest of a rows event's header line."""
+        return rows_line(kind, body, is_end=body.is_statement_end)
+
+    def _keep_rows(self, item: Item, body: Any, rows_header: RowsHeader | None) -> None:
+        if "compressed" in EventType(item.kind).name:
+            item.raw = uncompressed(item, body)
+        if not self.options.short_form:
+            self.put_header(item)
+            self.out.head.append(self.rows_line(item.kind, body))
+            self.add_base64(item)
+        table_map = item.event.table_map
+        if self.options.shown_rows:
+            self.out.add_rows(self.quick, item, rows_header, self.new_name(table_map))
+        elif table_map is not None and not self.options.short_form:
+            self.out.count_rows(self.quick, item, rows_header)
+
+    @property
+    def shows_row_count(self) -> bool:
+        """Whether the row count of a statement is printed."""
+        return self.options.prints_row_count and not self.options.short_form
+
+    def end_statement(self) -> None:
+        """Write everything kept of a statement's rows events."""
+        self.out.end_statement(shows_count=self.shows_row_count, shows_zero=self.state.ends_unknown)
+        self.state.ends_unknown = False
+
+
+def uncompressed(item: Item, body: Any) -> bytes:
+    """The plain rows event for a compressed one."""
+    packed: Any = body.compressed_images
+    after = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0
+    front = item.raw[: len(item.raw) - after - packed._io.size()]
+    plain = getattr(EventType, EventType(item.kind).name.replace("_compressed", ""))
+    at = header_offset("type_code")
+    front = front[:at] + bytes([plain]) + front[at + 1 :]
+    data = zlib.decompress(packed.deflated.data)
+    raw = resized(front + data, len(front) + len(data) + after)
+    return raw + crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if after else raw
 
 
 #: Events before which the client does not print a change of `skip_replication`, or not first.

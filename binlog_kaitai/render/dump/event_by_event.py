@@ -12,8 +12,8 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import Event, LogReader
-from binlog_kaitai.render.dump.item import Item
-from binlog_kaitai.render.dump.jobs import KERNELS_FROM
+from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.row_printer import KERNELS_FROM
 from binlog_kaitai.render.dump.selection import Selection
 
 #: The cost of printing an event individually, in bytes processed by kernels.
