@@ -44,12 +44,12 @@ def command(
       binlog-kaitai events --start-datetime '2026-11-20 03:00:00' -t shop.orders binlog.*
     """
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.render.listing import writer
+    from binlog_kaitai.render.listings import event_writer
     from binlog_kaitai.views.event_lines import write_json
 
     check_follow(follow, from_now)
     stdout = text_output()
-    write = writer(output, stdout)
+    write = event_writer(output, stdout)
     if follow:
         from binlog_kaitai.following.spans import source_of
 

@@ -15,7 +15,7 @@ from binlog_kaitai.cli.messages import print_json, say
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
-    from binlog_kaitai.render.explain import Explained
+    from binlog_kaitai.render.explanation import Explained
     from binlog_kaitai.sources.source import Source
 
 
@@ -40,7 +40,7 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
     """
     from binlog_kaitai.log.event_log import open
     from binlog_kaitai.log.seek import stops_before
-    from binlog_kaitai.render.explain import Explained
+    from binlog_kaitai.render.explanation import Explained
 
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full apply to text output only; JSON is always complete")

@@ -48,7 +48,7 @@ def compact(lake: Path, target_size: str, min_files: int, before: datetime | Non
       binlog-kaitai lake compact /mnt/lake --dry-run
     """
     from binlog_kaitai.lake.compaction import compact as compact_lake
-    from binlog_kaitai.render.amounts import shown_bytes
+    from binlog_kaitai.render.output_text import shown_bytes
 
     verb, files, new_files = "would be joined" if dry_run else "joined", 0, 0
     for one in compact_lake(

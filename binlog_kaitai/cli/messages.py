@@ -7,8 +7,7 @@ from typing import BinaryIO, cast
 
 import click
 
-from binlog_kaitai.render.json_text import ENCODING_ERRORS
-from binlog_kaitai.render.terminal import TerminalWriter, printable
+from binlog_kaitai.render.output_text import ENCODING_ERRORS, TerminalWriter, printable
 
 
 def text_output() -> BinaryIO:

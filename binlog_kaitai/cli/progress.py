@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, cast
 
-from binlog_kaitai.render.terminal import printable
+from binlog_kaitai.render.output_text import printable
 from binlog_kaitai.sources.source import Source
 
 #: Minimum size in bytes; shorter logs are read before a bar would be noticed.

@@ -10,7 +10,7 @@ from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import print_json, say, warn
 from binlog_kaitai.cli.progress import progress_over
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.render.json_text import to_json
+from binlog_kaitai.render.output_text import to_json
 
 
 @click.command()
@@ -38,7 +38,7 @@ def command(
       binlog-kaitai repair binlog.000066 --to repaired.000066 --format json | jq .dropped
     """
     from binlog_kaitai.check import repair
-    from binlog_kaitai.render.rewritten import repair_lines, repair_object
+    from binlog_kaitai.render.check_reports import repair_lines, repair_object
     from binlog_kaitai.sources.source import resolve
 
     sources = resolve(source)

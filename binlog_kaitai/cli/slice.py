@@ -41,7 +41,7 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
       binlog-kaitai slice binlog.0000* --to incident/ --start-datetime '2026-11-20 03:00'
     """
     from binlog_kaitai.check import slice_log
-    from binlog_kaitai.render.rewritten import slice_line
+    from binlog_kaitai.render.check_reports import slice_line
     from binlog_kaitai.sources.source import resolve
 
     logs = resolve(sources)

@@ -91,7 +91,7 @@ def command(
 
 def _write_page(stats: Stats, path: Path) -> None:
     from binlog_kaitai import __version__
-    from binlog_kaitai.render.html import page
+    from binlog_kaitai.render.stats_page import page
 
     text = page(stats, __version__)
     with writing_to(str(path)):
@@ -100,7 +100,7 @@ def _write_page(stats: Stats, path: Path) -> None:
 
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
-    from binlog_kaitai.render.json_text import to_json
+    from binlog_kaitai.render.output_text import to_json
     from binlog_kaitai.statistics.parts import timeline_of
 
     timeline = timeline_of(stats, step, _CHART_STEPS if output == "table" else None)
@@ -130,7 +130,7 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
 
 
 def _write_csv(part: Part) -> None:
-    from binlog_kaitai.render.csv_text import csv_line
+    from binlog_kaitai.render.output_text import csv_line
 
     lines = [csv_line(column.name for column in part.columns)]
     for row in part.rows:

@@ -51,11 +51,11 @@ def command(
       binlog-kaitai transactions --format json binlog.000024 | jq 'select(.thread_id == 42) | .gtid'
     """
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.render.transaction_listing import writer
+    from binlog_kaitai.render.listings import transaction_writer
     from binlog_kaitai.views.transaction_lines import write_transactions
 
     stdout = text_output()
-    write = writer(output, stdout)
+    write = transaction_writer(output, stdout)
     ends: list[Any] = []
     try:
         with progress_over_all(beside_output=sort is None) as progress:

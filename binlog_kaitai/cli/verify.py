@@ -9,7 +9,7 @@ import click
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import print_json, say, warn
 from binlog_kaitai.cli.progress import progress_over
-from binlog_kaitai.render.json_text import to_json
+from binlog_kaitai.render.output_text import to_json
 
 
 @click.command()
@@ -38,7 +38,7 @@ def command(sources: tuple[str, ...], output: str, jobs: int | None, thorough: b
     from binlog_kaitai.check.damage_scan import scan
     from binlog_kaitai.check.verify_logs import Coverage
     from binlog_kaitai.ddl.series import SeriesDefinitions
-    from binlog_kaitai.render.verify_report import counted, report_lines, report_object
+    from binlog_kaitai.render.check_reports import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve
 
     damage_count = not_checked = 0

@@ -11,9 +11,7 @@ import numpy as np
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.log.line_arrays import Column, Pool, Program
 from binlog_kaitai.log.text_kernels import TEXT
-from binlog_kaitai.render.csv_text import csv_line
-from binlog_kaitai.render.json_text import to_json
-from binlog_kaitai.render.terminal import printable
+from binlog_kaitai.render.output_text import csv_line, printable, to_json
 from binlog_kaitai.rows.row_images import Program as Images
 from binlog_kaitai.rows.row_origins import ORIGINS
 from binlog_kaitai.rows.text.number_texts import clock_texts, number_texts

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from binlog_kaitai.render.amounts import shown, shown_bytes, shown_seconds
-from binlog_kaitai.render.terminal import printable
+from binlog_kaitai.core.adapter import utc
+from binlog_kaitai.render.output_text import printable, shown_bytes, shown_seconds
 from binlog_kaitai.statistics.model import Kind, Part, Stats
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -36,6 +36,27 @@ DEFAULT_PARTS = (
     "definitions",
     "servers",
 )
+
+
+def shown(value: Any, kind: Kind) -> str:
+    """A value of a part as text."""
+    if value is None:
+        return ""
+    match kind:
+        case Kind.NUMBER:
+            return f"{value:,}"
+        case Kind.BYTES:
+            return shown_bytes(value)
+        case Kind.TIME:
+            return f"{utc(value):%Y-%m-%d %H:%M:%S}"
+        case Kind.SECONDS:
+            return shown_seconds(value)
+        case Kind.LIST:
+            return ", ".join(value)
+        case Kind.SIZES:
+            return ", ".join(map(shown_bytes, value))
+        case _:
+            return str(value)
 
 
 def print_stats(stats: Stats, parts: Sequence[str], timeline: Part, console: Console) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.render.terminal import TerminalWriter
+from binlog_kaitai.render.output_text import TerminalWriter
 from binlog_kaitai.statistics.model import PART_NAMES
 from tests.cli.conftest import Run
 from tests.cli.test_terminal import on_terminal

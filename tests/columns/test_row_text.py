@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.log.line_arrays import Pool, Program, write_lines
-from binlog_kaitai.render.terminal import printable
+from binlog_kaitai.render.output_text import printable
 from binlog_kaitai.rows.float_texts import NUMBER_ROOM, put_floats
 from binlog_kaitai.rows.text.printable import MAX_LENGTH, put_printable
 from binlog_kaitai.rows.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.render.sql.prepared import arguments
+from binlog_kaitai.render.sql.statement_text import arguments
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import ABSENT, NULL
 from binlog_kaitai.rows.located_rows import MismatchError, walk

@@ -22,7 +22,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.log.threads import in_order, side_by_side, thread_count
-from binlog_kaitai.render.verify_report import report_object
+from binlog_kaitai.render.check_reports import report_object
 from binlog_kaitai.rows import log_pages
 from binlog_kaitai.rows.row_pages import RowsPages
 from binlog_kaitai.sources.source import Part, Source

@@ -50,7 +50,7 @@ REASONS = {
     "snapshot/snapshot_values.py: value_of_text": "a BIT that a query returns",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",
     "render/dump/row_comments.py: _step": "numbers that programs of columns pack",
-    "render/sql/event_roles.py: xa_rows": "letters in lower case",
+    "render/sql/logged_statements.py: xa_rows": "letters in lower case",
     "render/sql/where.py: _number": "hexadecimal literals",
     "spark/infer.py: _tables": "a size in MiB",
     "values/charsets/tables.py: _characters": "code points of a table of characters",

@@ -16,9 +16,9 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.event_rows import rows_of
+from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
-from binlog_kaitai.render.sql.script import Script
-from binlog_kaitai.render.stack import Stack
+from binlog_kaitai.render.sql.sql_script import Script
 from binlog_kaitai.rows.row_pages import RowsPages
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import all_files, use_plain_kernels
@@ -359,7 +359,7 @@ def test_a_name_of_a_file_cannot_end_a_comment(tmp_path: Path) -> None:
 
 
 def test_spool_gives_chunks_backward(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binlog_kaitai.render.stack._MOST", 4)
+    monkeypatch.setattr("binlog_kaitai.render.disk_stack._MOST", 4)
     spool = Stack()
     for text in (b"first", b"", b"second, which is long", b"third"):
         spool.append(text)

@@ -138,7 +138,7 @@ def test_inserts_that_follow_each_other_become_one(
     undo: bool, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     single, _ = sql(table=None, undo=undo, allow_unnamed=True)
-    monkeypatch.setattr("binlog_kaitai.render.sql.lines.MOST_IN_STATEMENT", most)
+    monkeypatch.setattr("binlog_kaitai.render.sql.script_lines.MOST_IN_STATEMENT", most)
     found, _ = sql(table=None, undo=undo, allow_unnamed=True, extended_insert=True)
     assert split(found) == single
     rows = [line for line in found if line.startswith("(")]

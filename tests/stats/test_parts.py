@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.render.amounts import shown
+from binlog_kaitai.render.stats_text import shown
 from binlog_kaitai.statistics.model import Kind
 from binlog_kaitai.statistics.statement_kinds import kind_of
 from binlog_kaitai.statistics.timeline import MAX_STEPS, Timeline, width_for

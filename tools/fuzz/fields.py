@@ -10,7 +10,7 @@ from binlog_kaitai.core import framing
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import Format, TableMapEvent, header_length, read_header
 from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.render.leaves import Leaf, dissect
+from binlog_kaitai.render.explanation import Leaf, dissect
 from tools.fuzz.draft import Draft
 
 #: Names of fields with the length of another field.

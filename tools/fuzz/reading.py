@@ -24,12 +24,11 @@ from binlog_kaitai.log.event_rows import Change, row_object, rows_of
 from binlog_kaitai.log.event_rows import to_json as row_json
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.rolled_back import RolledBack
-from binlog_kaitai.render.explain import Explained
-from binlog_kaitai.render.json_text import to_json
-from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.render.check_reports import report_lines
+from binlog_kaitai.render.explanation import Explained, dissect
+from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
-from binlog_kaitai.render.verify_report import report_lines
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.views.event_lines import write_json
 from binlog_kaitai.views.row_objects import write_rows

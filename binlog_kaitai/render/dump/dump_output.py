@@ -249,7 +249,7 @@ class Texts:
         self._style = style
 
     def fill(self, template: bytes, item: Item, constants: dict[bytes, Any] | None = None) -> None:
-        """Add a template, see `printed_event`; `constants` are the same for all events of the item's shape."""
+        """Add a template; `constants` are the same for all events of the item's shape."""
         values = item.values
         if constants:
             values.update(constants)

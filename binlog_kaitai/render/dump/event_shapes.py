@@ -1,6 +1,6 @@
 """The shapes of a block's events: everything that affects an event's text, besides the fields of templates.
 
-Events of the same shape print the same from the same state, except for the fields of `printed_event`, and lead to
+Events of the same shape print the same from the same state, except for the fields of templates, and lead to
 the same state. This module therefore lists, for each type, what `printer` and its variants read other than
 through a field. Types that are not listed are rare and are printed one by one.
 

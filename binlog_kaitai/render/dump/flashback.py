@@ -26,6 +26,7 @@ from binlog_kaitai.log.block import offset_of
 from binlog_kaitai.log.decoders import len_null_bits
 from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.log.gather import take_ranges
+from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.dump.client_values import encode
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Output, Write
@@ -33,7 +34,6 @@ from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, rows_line, 
 from binlog_kaitai.render.dump.printed_event import Item
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_comments import RowsHeader, images_end
-from binlog_kaitai.render.stack import Stack
 from binlog_kaitai.rows.cell_widths import widths_of
 from binlog_kaitai.rows.image_walk import FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.values.schema import Schema

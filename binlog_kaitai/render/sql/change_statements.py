@@ -25,9 +25,9 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.render.sql.changes import Group, Side
-from binlog_kaitai.render.sql.prepared import prepared_lines
-from binlog_kaitai.render.sql.today import Fitted
+from binlog_kaitai.render.sql.altered_tables import Fitted
+from binlog_kaitai.render.sql.row_changes import Group, Side
+from binlog_kaitai.render.sql.statement_text import prepared_lines
 from binlog_kaitai.rows.tables import Table
 from binlog_kaitai.rows.text.sql_literals import sql_style
 from binlog_kaitai.rows.text.text_pieces import floats, joined

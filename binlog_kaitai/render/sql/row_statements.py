@@ -13,14 +13,11 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.threads import side_by_side
+from binlog_kaitai.render.sql.altered_tables import Fitted
 from binlog_kaitai.render.sql.change_statements import CHECK, RefusedError, Statements, Written
-from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
-from binlog_kaitai.render.sql.choice import RowChoice
-from binlog_kaitai.render.sql.lines import FIRST, Lines, head_key
-from binlog_kaitai.render.sql.omissions import Report, comment, place
-from binlog_kaitai.render.sql.script_options import SqlOptions
-from binlog_kaitai.render.sql.today import Fitted
-from binlog_kaitai.render.sql.versions import row_end, without_history
+from binlog_kaitai.render.sql.row_changes import Group, found_groups, read_groups, row_end, without_history
+from binlog_kaitai.render.sql.script_lines import FIRST, Lines, Report, comment, head_key, place
+from binlog_kaitai.render.sql.sql_options import RowChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError
 from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts

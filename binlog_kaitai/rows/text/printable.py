@@ -33,7 +33,7 @@ def code_at(text: Bytes, offset: int, end: int) -> Any:
 
 @kernel
 def is_unsafe(code: int) -> bool:
-    """Whether `render.terminal.printable` escapes a character."""
+    """Whether `output_text.printable` escapes a character."""
     if code < 0xA0:
         return code < 0x20 or code >= 0x7F
     if code < 0x2066:

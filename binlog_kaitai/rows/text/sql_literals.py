@@ -50,7 +50,7 @@ def hexed(found: Any) -> Any:
 
 
 def as_arguments(found: Any) -> Any:
-    """Texts, none of them null, as arguments of CONCAT: see `render.sql.prepared.arguments`."""
+    """Texts, none of them null, as arguments of CONCAT: see `statement_text.arguments`."""
     data, starts, ends, _, size = ranges(found)
     # Alternating runs are at most twice as long as the number of bytes that are not plain.
     used = data[starts[0] : starts[0] + size] if len(found) else data[:0]

@@ -1,15 +1,21 @@
-"""Changed rows as columns: groups of changes of one kind whose images have the same columns."""
+"""Changed rows as columns: groups of changes of one kind whose images have the same columns.
+
+In tables with MariaDB's system versioning, changes of current rows are distinguished from those of history
+rows. The end of a current row is the maximum time, or transaction number. The server also logs its changes of
+history: a DELETE as an update of the row's end, and with an UPDATE the old row as an insert. Statements
+recreate this history, so only changes of current rows are needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.arrow import pa
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.kernels.byte_kernels import same_ranges
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.rows.arrow_types import arrow_type
@@ -21,7 +27,7 @@ from binlog_kaitai.rows.tables import Table
 from binlog_kaitai.rows.text.text_style import Style
 from binlog_kaitai.values.json_diff import JsonDiff
 from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.values.sql_text import identifier, literal
 
 
@@ -237,3 +243,33 @@ def read_groups(rows: Sequence[Row], event: int) -> Iterator[Group]:
             None if before is None else ReadSide(before, [{}] * len(same)),
             None if after is None else ReadSide(after, [row.diffs for row in same]),
         )
+
+
+#: The ends of current rows: the last second in 31 bits, in 32 bits (since 11.5), and for transactions.
+_NOW = pa.array(["2038-01-19 03:14:07.999999", "2106-02-07 06:28:15.999999", "18446744073709551615"])
+
+
+def row_end(schema: Schema) -> Column | None:
+    """The column with the end of a row's period; None if a table is not versioned."""
+    period = [column for column in schema.columns if column.is_row_period]
+    return period[-1] if period else None
+
+
+def without_history(group: Group, end: Column) -> Iterator[Group]:
+    """The changes of current rows; those that end a row become deletes."""
+    before = np.ones(len(group), dtype=np.bool_) if group.before is None else _is_current(group.before, end)
+    after = np.ones(len(group), dtype=np.bool_) if group.after is None else _is_current(group.after, end)
+    stays = np.flatnonzero(before & after)
+    if len(stays):
+        yield group.taken(stays)
+    if group.change is Change.UPDATE:
+        ends = np.flatnonzero(before & ~after)
+        if len(ends):
+            yield replace(group.taken(ends), change=Change.DELETE, after=None)
+
+
+def _is_current(side: Side, end: Column) -> Any:
+    if not side.has(end):
+        return np.ones(len(side.values(end)), dtype=np.bool_)
+    found = side.values(end).cast(pa.string())
+    return pc.fill_null(pc.is_in(found, value_set=_NOW), False).to_numpy(zero_copy_only=False)

@@ -15,11 +15,10 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.render.sql.altered import Alteration, alterations
-from binlog_kaitai.render.sql.lines import FIRST, Lines
-from binlog_kaitai.render.sql.omissions import Report, comment, place, shortened
-from binlog_kaitai.render.sql.script_options import SqlOptions
-from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
+from binlog_kaitai.render.sql.altered_tables import Alteration, alterations
+from binlog_kaitai.render.sql.script_lines import FIRST, Lines, Report, comment, place, shortened
+from binlog_kaitai.render.sql.sql_options import SqlOptions
+from binlog_kaitai.render.sql.statement_text import MisreadError, delimited, statement_text
 from binlog_kaitai.rows.row_pages import RowsPage
 from binlog_kaitai.values.sql_text import Dialect
 from binlog_kaitai.views.transaction_values import Parts

@@ -1,9 +1,9 @@
-"""Selects row changes by operation, changed columns, and values."""
+"""The options of a script, and the row changes that they select: by operation, columns and values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.event_rows import Change, Row
-from binlog_kaitai.render.sql.changes import FoundSide, Group, Side, found_groups, read_groups
+from binlog_kaitai.render.sql.altered_tables import Today
+from binlog_kaitai.render.sql.row_changes import FoundSide, Group, Side, found_groups, read_groups
 from binlog_kaitai.render.sql.where import Known, Where, parse_where
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.located_rows import Found
@@ -168,3 +169,56 @@ def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:
         elif same:
             columns[name] = same[0]
     return columns
+
+
+@dataclass(frozen=True)
+class SqlOptions:
+    """Options of a script.
+
+    Attributes
+    ----------
+    undo : bool
+        Undo changes, last one first.
+    wanted : Wanted
+        Only row changes that match; if it has any criterion, logged statements are excluded.
+    allow_unnamed : bool
+        Name columns c1, c2 … if their names are unknown.
+    is_extended : bool
+        Merge consecutive INSERTs into a table, up to about a megabyte.
+    today : Today or None
+        Current definitions, to which statements are adapted; None for the tables as they were.
+    """
+
+    undo: bool = False
+    wanted: Wanted = field(default_factory=Wanted)
+    allow_unnamed: bool = False
+    is_extended: bool = False
+    today: Today | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        undo: bool = False,
+        operation: Iterable[str] = (),
+        where: str | None = None,
+        column: Iterable[str] = (),
+        allow_unnamed: bool = False,
+        extended_insert: bool = False,
+        for_table: str | None = None,
+        renamed: Sequence[str] = (),
+    ) -> SqlOptions:
+        """Parse the options from user input.
+
+        Raises
+        ------
+        UsageError
+            A value is invalid.
+        """
+        if for_table is not None and not undo:
+            raise UsageError("--for-table requires --undo: replayed changes apply to the tables as they were")
+        if renamed and for_table is None:
+            raise UsageError("--renamed requires --for-table")
+        wanted = Wanted.of(operation=operation, where=where, column=column)
+        today = None if for_table is None else Today(for_table, renamed)
+        return cls(undo, wanted, allow_unnamed, extended_insert, today)

@@ -1,21 +1,32 @@
-"""Session settings of the script, and of each logged statement.
+"""Logged statements as text that neither client nor server misreads, with their session settings.
 
 The settings of a logged statement are set before it and restored after it, so that statements are
-independent. A statement is printed unchanged if no client can misparse it (`client`), else prepared from a
-string (`prepared`). Statements that servers do not prepare are printed after a command that sets the client's
-character set.
+independent. A statement is printed unchanged if no client can misparse it, else prepared from a string.
+Statements that servers do not prepare are printed after a command that sets the client's character set.
+
+The `mysql` client divides a script into statements: it scans for quotes, comments, the delimiter, and its own
+commands (``\\!``, `system`), by rules that differ from the server's. It decodes characters with its own
+character set, treats a backslash in double quotes as an escape even if ANSI_QUOTES is on, and parses comments
+that only other versions execute. A statement is safe if both divide it in the same way.
+
+PREPARE takes a statement from a variable, which CONCAT assembles from plain ASCII in quotes and all other
+bytes in hexadecimal, so that names need no quotes of their own. The variable is a byte string, which is not
+converted: the server decodes it with `character_set_client`, as if a client had sent it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
+from binlog_kaitai.arrow import pc
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, UserVarEvent
+from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.render.sql.client import is_safe, is_whole
-from binlog_kaitai.render.sql.prepared import EXECUTE, PREPARE, assigned, can_prepare, prepared
+from binlog_kaitai.rows.text.sql_literals import as_arguments
+from binlog_kaitai.rows.text.text_pieces import joined
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
 from binlog_kaitai.values.sql_text import (
     UTF8,
@@ -27,6 +38,132 @@ from binlog_kaitai.values.sql_text import (
     is_plain,
     literal,
 )
+
+#: Beginnings of statements in a log, none of which is a command of the client.
+_VERBS = (
+    "alter|analyze|begin|binlog|call|change|check|commit|create|delete|do|drop|flush|grant|import|insert|"
+    "install|lock|optimize|release|rename|repair|replace|reset|revoke|rollback|savepoint|select|set|start|"
+    "truncate|uninstall|unlock|update|values|with|xa"
+)
+
+_SPACE = r"[\x20\t\n\v\f\r]"
+_COMMENT = rf"--(?={_SPACE}|\Z)[^\n]*|\#[^\n]*|/\*(?![!+M])[^*]*(?:\*(?!/)[^*]*)*\*/"
+#: Strings and names without a comment end, because a server of another version skips to the first one.
+_INSIDE = "|".join(rf"{quote}[^{quote}\\*]*(?:\*(?!/)[^{quote}\\*]*)*{quote}" for quote in "'\"`")
+_CONDITIONAL = rf"/\*M?!(?:[^'\"`\\\#*/-]|{_INSIDE}|-(?!-)|/(?!\*)|\*(?!/))*\*/"
+_HINT = r"/\*\+(?:[^'\"`\\\#*/;-]|-(?!-)|\*(?!/))*\*/"
+_PLAIN = r"[^'\"`\\\#*/-]+|-(?!-)|/(?!\*)|\*(?!/)"
+
+
+def _escaped(quote: str) -> str:
+    return rf"{quote}[^{quote}\\]*(?:\\.[^{quote}\\]*)*{quote}"
+
+
+def _token(quoted: str) -> re.Pattern[str]:
+    return re.compile(f"{_COMMENT}|{_CONDITIONAL}|{_HINT}|{quoted}|`[^`\\\\]*`|{_PLAIN}", re.DOTALL)
+
+
+_WITHOUT_ESCAPES = _token("'[^']*'|\"[^\"]*\"")
+_TOKENS = {
+    0: _token(f"{_escaped(chr(39))}|{_escaped(chr(34))}"),
+    ANSI_QUOTES: _token(f'{_escaped(chr(39))}|"[^"\\\\]*"'),
+    NO_BACKSLASH_ESCAPES: _WITHOUT_ESCAPES,
+    ANSI_QUOTES | NO_BACKSLASH_ESCAPES: _WITHOUT_ESCAPES,
+}
+#: What may precede the first word of a statement.
+BEFORE_VERB = rf"(?>{_SPACE}|{_COMMENT})*(?:/\*M?![0-9]*{_SPACE}*)?"
+_START = re.compile(rf"{BEFORE_VERB}(?:\(|(?:{_VERBS})\b)", re.DOTALL | re.IGNORECASE)
+_IS_ASCII = re.compile(rb"[\t\n -~]*")
+
+
+def is_safe(query: bytes, sql_mode: int) -> bool:
+    """Whether client and server parse a statement in the same way, in any client character set."""
+    if _IS_ASCII.fullmatch(query) is None or (b"\\" in query and sql_mode & NO_BACKSLASH_ESCAPES):
+        return False
+    return is_whole(query.decode("ascii"), sql_mode)
+
+
+def is_whole(text: str, sql_mode: int) -> bool:
+    """Whether client and server parse a statement in the same way, given the same character set."""
+    token = _TOKENS[sql_mode & (ANSI_QUOTES | NO_BACKSLASH_ESCAPES)]
+    if "\0" in text or _START.match(text) is None:
+        return False
+    at = 0
+    while at < len(text):
+        found = token.match(text, at)
+        if found is None:
+            return False
+        at = found.end()
+    return True
+
+
+_NAME = b"binlog_kaitai_statement"
+_ASSIGN = b"SET @%s = CONCAT(_binary " % _NAME
+PREPARE = b"PREPARE %s FROM @%s;\n" % (_NAME, _NAME)
+_DEALLOCATE = b"DEALLOCATE PREPARE %s;\n" % _NAME
+_RUN_PREPARED = b"EXECUTE %s;\n" % _NAME
+EXECUTE = _RUN_PREPARED + _DEALLOCATE
+
+_RUN = re.compile(rb"[ -\[\]-~]+|[^ -\[\]-~]+")
+
+#: MariaDB prepares all statements since 10.6.2, MySQL these (sql_prepare.cc, `check_prepared_statement`).
+_MARIADB_PREPARES_ALL = (10, 6, 2)
+_PREPARED = re.compile(
+    rf"""{BEFORE_VERB}(?:
+        (?:insert|replace|update|delete|truncate|grant|revoke|rename|do|call|set|analyze|optimize|repair|flush
+            |with|select)\b
+      | (?:create|drop)\s+(?:database|schema|user|(?:unique\s+|fulltext\s+|spatial\s+)?index)\b
+      | create\s+(?:or\s+replace\s+|(?:algorithm|definer)\s*=\s*\S+\s+|sql\s+security\s+\w+\s+)*view\b
+      | drop\s+view\b
+      | (?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:temporary\s+)?table\b
+      | alter\s+user\b
+    )""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+#: Number of leading bytes that determine the kind of a statement.
+_MOST = 1 << 12
+
+
+def can_prepare(query: bytes, dialect: Dialect) -> bool:
+    """Whether servers of a dialect prepare a statement."""
+    if dialect.is_mariadb and dialect.version >= _MARIADB_PREPARES_ALL:
+        return True
+    return _PREPARED.match(query[:_MOST].decode("latin-1")) is not None
+
+
+def arguments(text: bytes) -> bytes:
+    """Bytes as arguments of CONCAT."""
+    return b", ".join(_argument(run) for run in _RUN.findall(text))
+
+
+def _argument(run: bytes) -> bytes:
+    if is_plain(run.decode("latin-1")):
+        return b"'" + run.replace(b"'", b"''") + b"'"
+    return hexed(run).encode()
+
+
+def assigned(query: bytes) -> bytes:
+    """The statement that assigns another one to the variable."""
+    return _ASSIGN + arguments(query) + b");\n"
+
+
+def prepared(query: bytes) -> bytes:
+    """The statements that prepare and run another one, which has no delimiter."""
+    return assigned(query) + PREPARE + EXECUTE
+
+
+def prepared_lines(found: Any, after: Any) -> Any:
+    """Like `prepared`, for an Arrow array of statements with their line ends.
+
+    Parameters
+    ----------
+    after
+        Statements that follow the execution at once: bytes, or an Arrow array of them.
+    """
+    queries = pc.binary_slice(found, 0, -len(b";\n"))
+    run = b");\n" + PREPARE + _RUN_PREPARED
+    return joined(_ASSIGN, as_arguments(queries), run, after, _DEALLOCATE)
+
 
 #: Accepts zero in AUTO_INCREMENT columns, and invalid dates; not strict, since the server that wrote the log
 #: accepted each value.
