@@ -2,8 +2,7 @@
 
 Strategy
 --------
-1. Events are read as pages of blocks. Row changes (`row_statements`) and logged statements (`logged_statements`)
-   become lines.
+1. Events are read as pages of blocks. Row changes (`row_statements`) and `logged_statements` become lines.
 2. A transaction with selected lines gets its BEGIN before the first and its COMMIT after the last of them. It
    may extend over many blocks.
 3. To undo changes, the lines of each block are written in reverse to a spool on disk, which is then read
