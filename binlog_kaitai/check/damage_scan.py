@@ -20,7 +20,7 @@ from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK
 from binlog_kaitai.log import checksum_runs as checksums

@@ -30,8 +30,8 @@ from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.rows.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.tables import Table, Tables, located_error
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES
 
 #: Rows decoded at a time, few enough for their values to fit into the processor's cache.
 _MAX_ROWS = 1 << 14

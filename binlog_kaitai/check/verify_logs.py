@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.verify_report import Report
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 

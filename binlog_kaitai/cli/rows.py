@@ -93,7 +93,7 @@ def command(
 
     check_follow(follow, from_now)
     if follow:
-        from binlog_kaitai.ddl.saved import restore
+        from binlog_kaitai.ddl.definitions import restore
         from binlog_kaitai.following.spans import source_of
 
         def write_span(span: Span, chosen: Filters) -> None:

@@ -37,7 +37,7 @@ def command(sources: tuple[str, ...], output: str, jobs: int | None, thorough: b
     """
     from binlog_kaitai.check.damage_scan import scan
     from binlog_kaitai.check.verify_logs import Coverage
-    from binlog_kaitai.ddl.series import SeriesDefinitions
+    from binlog_kaitai.ddl.definitions import SeriesDefinitions
     from binlog_kaitai.render.check_reports import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve
 

@@ -11,12 +11,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from binlog_kaitai.ddl.charset_change import CharsetChange
-from binlog_kaitai.ddl.charset_options import read_charset
-from binlog_kaitai.ddl.elements import is_column, read_column, read_key
-from binlog_kaitai.ddl.hidden import hidden_columns_of, parted, with_period, without_period
+from binlog_kaitai.ddl.column_charsets import CharsetChange, read_charset
+from binlog_kaitai.ddl.elements import (
+    hidden_columns_of,
+    is_column,
+    parted,
+    read_column,
+    read_key,
+    with_period,
+    without_period,
+)
 from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split
-from binlog_kaitai.values.definition import ColumnDefinition, HiddenColumn, TableDefinition
+from binlog_kaitai.values.table_definition import ColumnDefinition, HiddenColumn, TableDefinition
 
 _AT_END = None
 _FIRST = ""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from binlog_kaitai.ddl.alter import Alteration, ContradictionError, new_name_in
-from binlog_kaitai.ddl.charset_change import CharsetChange
-from binlog_kaitai.ddl.charset_options import agreed, finish, with_options
-from binlog_kaitai.ddl.hidden import with_period
+from binlog_kaitai.ddl.column_charsets import CharsetChange, agreed, finish, with_options
+from binlog_kaitai.ddl.elements import with_period
 from binlog_kaitai.ddl.lexer import UnreadableError
-from binlog_kaitai.ddl.query import columns_of
+from binlog_kaitai.ddl.select_columns import columns_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -21,7 +20,7 @@ from binlog_kaitai.ddl.statements import (
     qualified,
 )
 from binlog_kaitai.ddl.store import Key, Session, Store
-from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, TableDefinition
+from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, TableDefinition
 
 
 class Step:

@@ -10,9 +10,7 @@ from typing import Any
 
 from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.first_words import may_affect_tables
-from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError
-from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
+from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, may_affect_tables
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -22,12 +20,15 @@ from binlog_kaitai.ddl.statements import (
     RenameTables,
     Statement,
     TruncateTable,
+    is_half_done,
     qualified,
     read_statement,
+    session_of,
+    text_of,
 )
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.values.definition import TableDefinition
+from binlog_kaitai.values.table_definition import TableDefinition
 
 
 class Kind(StrEnum):

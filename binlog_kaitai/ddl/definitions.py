@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.ddl.first_words import may_matter, may_matter_bytes
-from binlog_kaitai.ddl.match import DefinitionMismatch, fitted, with_unplaced
+from binlog_kaitai.ddl.definition_match import DefinitionMismatch, fitted, with_unplaced
+from binlog_kaitai.ddl.lexer import may_matter, may_matter_bytes
 from binlog_kaitai.ddl.store import Key, Session, Store
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.values.definition import TableDefinition
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.sources.source import series_of
+from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
 
-# The statement parser is imported on first use: most logs have no DDL that matters.
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.ddl.statements import CreateTable
+
+# The statement parser is imported on first use: most logs have no DDL that matters.
 
 
 class Definitions:
@@ -105,7 +110,7 @@ class Definitions:
             return False
         if not may_matter_bytes(query):
             return False
-        from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
+        from binlog_kaitai.ddl.statements import is_half_done, session_of, text_of
 
         if is_half_done(body):
             return False
@@ -124,7 +129,7 @@ class Definitions:
         schema_name
             Database of tables defined before any USE.
         """
-        from binlog_kaitai.ddl.dump import statements_of
+        from binlog_kaitai.ddl.lexer import statements_of
 
         loaded = Definitions("file")
         for default, statement in statements_of(text, schema_name):
@@ -205,3 +210,131 @@ def _match(store: Store, key: Key, table_map: TableMapEvent) -> TableDefinition 
                 return found
             reason = reason or found
     return DefinitionMismatch(*key, reason) if reason else None
+
+
+class SeriesDefinitions:
+    """Gives each log the definitions left by the earlier logs of its series.
+
+    Logs belong to one series if they are in the same folder, their names differ only in the number, and their
+    first events have the same server ID. An ALTER on one server says nothing about the tables of another.
+
+    Parameters
+    ----------
+    ddl
+        CREATE TABLE statements, such as mysqldump writes; they apply to every series.
+    """
+
+    def __init__(self, ddl: str | None = None) -> None:
+        self._given = Definitions()
+        if ddl is not None:
+            self._given.load(ddl)
+        self._known: dict[tuple[tuple[str, str], int], Definitions] = {}
+
+    def of(self, name: str, server_id: int) -> Definitions:
+        """The definitions for a log, by its name and the server ID in its first event."""
+        key = series_of(name), server_id
+        if key not in self._known:
+            self._known[key] = self._given.copy()
+        return self._known[key]
+
+
+class OneSeries(SeriesDefinitions):
+    """The same if all logs are known to come from one server, whose tables are known."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        super().__init__()
+        self._definitions = definitions
+
+    def of(self, name: str, server_id: int) -> Definitions:
+        return self._definitions
+
+
+def save(definitions: Definitions) -> str:
+    """Serialize the definitions made by a log's statements; deterministic, and ``""`` for none.
+
+    Definitions from a file (`Definitions.load`) are excluded unless a statement has changed them.
+    """
+    store, folded, has_case = definitions.state
+    parts = [_of_store(store), _of_store(folded)]
+    if not any(any(part) for part in parts):
+        return ""
+    state = json.dumps([*parts, has_case], separators=(",", ":"))
+    return base64.b64encode(zlib.compress(state.encode(), 9)).decode()
+
+
+def _of_store(store: Store) -> list[Any]:
+    return [
+        [_plain(table) for _, table in sorted(store.tables.items())],
+        [[*key, reason] for key, reason in sorted(store.lost.items())],
+        [[name, one.charset, one.collation] for name, one in sorted(store.databases.items())],
+        [[thread, *key] for thread, key in sorted(store.temporary)],
+        [list(key) for key in store.absent],
+    ]
+
+
+def restore(text: str, ddl: str | None = None) -> Definitions:
+    """Restore definitions from `save`, on top of those of a file (the argument of `Definitions.load`).
+
+    Raises
+    ------
+    UsageError
+        The text was not written by `save`.
+    """
+    definitions = Definitions()
+    if ddl is not None:
+        definitions.load(ddl)
+    if not text:
+        return definitions
+    store, folded, had_case = definitions.state
+    try:
+        *parts, has_case = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
+        for target, part in zip((store, folded), parts, strict=True):
+            _fill(target, *part)
+    except (ValueError, zlib.error, KeyError, TypeError) as error:
+        raise UsageError(f"not valid saved definitions: {error}") from error
+    return Definitions.of_state(store, folded, had_case or has_case)
+
+
+def _fill(
+    store: Store,
+    tables: list[Any],
+    lost: list[Any],
+    databases: list[Any],
+    temporary: list[Any],
+    absent: Sequence[Any] = (),  # not in states of earlier versions
+) -> None:
+    for one in tables:
+        table = _table(one)
+        store.tables[table.schema_name, table.table_name] = table
+    store.lost.update({(schema, name): reason for schema, name, reason in lost})
+    store.databases.update({name: Charset(*rest) for name, *rest in databases})
+    store.absent.update(dict.fromkeys((schema, name) for schema, name in absent))
+    store.temporary.update((thread, (schema, name)) for thread, schema, name in temporary)
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """The fields of a definition that differ from their defaults."""
+    found = {}
+    for field in fields(value):
+        own = getattr(value, field.name)
+        if own != field.default:
+            found[field.name] = own
+    if isinstance(value, TableDefinition):
+        found["columns"] = [_plain(column) for column in value.columns]
+        if value.default_charset:
+            found["default_charset"] = [value.default_charset.charset, value.default_charset.collation]
+    return found
+
+
+def _table(found: dict[str, Any]) -> TableDefinition:
+    found = _tuples(found)
+    found["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in found["columns"])
+    if "hidden_columns" in found:
+        found["hidden_columns"] = tuple(HiddenColumn(*one) for one in found["hidden_columns"])
+    if "default_charset" in found:
+        found["default_charset"] = Charset(*found["default_charset"])
+    return TableDefinition(**found)
+
+
+def _tuples(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}

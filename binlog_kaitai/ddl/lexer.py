@@ -238,3 +238,95 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
                 continue
         parts[-1].append(token)
     return parts
+
+
+def _skipped(condition: str) -> str:
+    """White space or a comment, or the beginning of a comment that is executed under `condition`.
+
+    Each is matched in one way only (atomically); a statement that does not match would take exponential time.
+    """
+    comment = rf"/\*(?:(?!{condition})|{NEVER}).*?\*/"
+    return rf"(?>\s+|--[^\n]*\n|\#[^\n]*\n|{comment}|/\*{condition}\d*)"
+
+
+#: What may precede the words of a statement, as a regular expression.
+COMMENT = _skipped("M?!")
+#: The same in MySQL, where MariaDB's conditional comments are plain ones.
+_COMMENT_OF_MYSQL = _skipped("!")
+
+
+def _begins_with(words: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:(?:{COMMENT})*+|(?:{_COMMENT_OF_MYSQL})*+)(?:{words})\b", re.IGNORECASE | re.DOTALL | re.ASCII
+    )
+
+
+def _of_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:
+    return re.compile(pattern.pattern.encode(), re.IGNORECASE | re.DOTALL)
+
+
+_DEFINES = _begins_with(r"CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT")
+_DEFINES_BYTES = _of_bytes(_DEFINES)
+_EMPTIES_BYTES = _of_bytes(_begins_with("TRUNCATE"))
+_CHANGES_BYTES = _of_bytes(_begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|WITH|SET\s+STATEMENT"))
+
+
+def may_matter(sql: str) -> bool:
+    """Whether a statement may change a definition, by its first word."""
+    return _DEFINES.match(sql) is not None
+
+
+def may_matter_bytes(query: bytes) -> bool:
+    """The same for the bytes of a statement in its event."""
+    return _DEFINES_BYTES.match(query) is not None
+
+
+def may_truncate(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) may truncate a table, by its first word."""
+    return _EMPTIES_BYTES.match(query) is not None
+
+
+def may_affect_tables(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) may change a definition or truncate a table."""
+    return may_matter_bytes(query) or may_truncate(query)
+
+
+def may_change_rows(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) may change rows, by its first word."""
+    return _CHANGES_BYTES.match(query) is not None
+
+
+_PIECE = re.compile(
+    r"""^[ \t]*DELIMITER[ \t]+(?P<new>\S+)[^\n]*\n?
+    |(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/)
+    |'(?:[^\\']|\\.|'')*'|"(?:[^\\"]|\\.|"")*"|`(?:[^`]|``)*`
+    |[A-Za-z0-9_ ,()]+|.""",
+    re.DOTALL | re.VERBOSE | re.IGNORECASE | re.MULTILINE | re.ASCII,
+)
+_USE = re.compile(r"\s*USE\s+(?:`((?:[^`]|``)+)`|([^\s;]+))\s*", re.IGNORECASE | re.ASCII)
+
+
+def statements_of(text: str, schema_name: str = "") -> Iterator[tuple[str, str]]:
+    """Each statement with its default database, as set by USE."""
+    for statement in _statements(text):
+        if found := _USE.fullmatch(statement):
+            schema_name = found[1].replace("``", "`") if found[1] is not None else found[2]
+        elif statement.strip():
+            yield schema_name, statement
+
+
+def _statements(text: str) -> Iterator[str]:
+    end, pieces, at = ";", list[str](), 0
+    while at < len(text):
+        if text.startswith(end, at):
+            yield "".join(pieces)
+            pieces, at = [], at + len(end)
+            continue
+        found = _PIECE.match(text, at)
+        assert found is not None
+        at = found.end()
+        if found["new"] is not None:
+            end = found["new"]
+        elif found["comment"] is None:
+            pieces.append(found[0])
+    yield "".join(pieces)

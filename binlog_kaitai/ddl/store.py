@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 
-from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, TableDefinition
+from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, TableDefinition
 
 Key = tuple[str, str]  # schema and table
 

@@ -33,7 +33,7 @@ class Checkpoint:
         How often reading continued in the logs of another server, or with older numbers; see
         `binlog_kaitai.rows.sequences`.
     definitions : str
-        Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.saved`.
+        Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.definitions`.
     """
 
     file: str

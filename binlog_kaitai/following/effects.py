@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.alter import new_name_in
-from binlog_kaitai.ddl.changed import changed_tables
+from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.definition_changes import renamed_in
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.first_words import may_affect_tables, may_truncate
-from binlog_kaitai.ddl.lexer import Cursor, UnreadableError
-from binlog_kaitai.ddl.queries import session_of, statement_of, text_of
+from binlog_kaitai.ddl.lexer import Cursor, UnreadableError, may_affect_tables, may_truncate
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -35,6 +33,9 @@ from binlog_kaitai.ddl.statements import (
     TruncateTable,
     qualified,
     read_statement,
+    session_of,
+    statement_of,
+    text_of,
 )
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, Unpac
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.ddl.series import OneSeries
+from binlog_kaitai.ddl.definitions import OneSeries, restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.feed import Feed, Start, feed_of, first
 from binlog_kaitai.following.follower import Follower

@@ -11,7 +11,7 @@ from typing import Any
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.find import check_next, era_after, gtids_up_to, locate, start_of

@@ -11,7 +11,7 @@ from binlog_kaitai.core.framing import read_start
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import reading
 from binlog_kaitai.following.log_headers import BLOCK_SIZE_OF_HEADERS
 from binlog_kaitai.following.walk import Span

@@ -10,7 +10,7 @@ import numpy as np
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.saved import save
+from binlog_kaitai.ddl.definitions import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
@@ -44,7 +44,7 @@ class Span:
     format_position : int
         Offset of the format description in force at the start.
     definitions : str
-        Table definitions at the start; see `binlog_kaitai.ddl.saved`.
+        Table definitions at the start; see `binlog_kaitai.ddl.definitions`.
     include, exclude : str
         Only, or without, these GTIDs; ``""`` for all of them.
     effects : tuple of Effect

@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following import Checkpoint, Follower, Span
 from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.rules import Rules

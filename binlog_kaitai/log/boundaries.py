@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
-from binlog_kaitai.ddl.first_words import COMMENT
+from binlog_kaitai.ddl.lexer import COMMENT
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array
 from binlog_kaitai.kernels.byte_kernels import copy_ranges

@@ -19,7 +19,7 @@ from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log import event_reader as reader
 from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.values.json_diff import JsonDiff, diff_of
-from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.values.column_kinds import Value, json_form, value_of
+from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
-from binlog_kaitai.values.types import Value, json_form, value_of
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import RowsBody

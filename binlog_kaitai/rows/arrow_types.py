@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Array
+from binlog_kaitai.values.column_kinds import kind_of
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import kind_of
 
 _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 

@@ -21,9 +21,9 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.documents import documents
 from binlog_kaitai.rows.fused_columns import Values, Way, read_together
 from binlog_kaitai.rows.time_kernels import FINE, WRONG, ZERO
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, text_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.values.types import INTEGER_TYPES, text_form
 
 
 class Builder(NamedTuple):

@@ -1,4 +1,4 @@
-"""A kernel that writes SQL expressions for values in JSON documents, see `binlog_kaitai.values.json_sql`."""
+"""A kernel that writes SQL expressions for values in JSON documents, see `values.sql_text`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import json_decimal
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.opaque_kernels import DATE, DATETIME, DECIMAL, TIME, TIMESTAMP
-from binlog_kaitai.values.json_sql import BYTE_STRINGS, CASTS, EXACT_DIGITS, EXACT_POWER, MOST_DIGITS
+from binlog_kaitai.values.sql_text import BYTE_STRINGS, CASTS, EXACT_DIGITS, EXACT_POWER, MOST_DIGITS
 
 DOUBLE = int(ColumnType.double)
 _BYTE_STRINGS = tuple(int(kind) for kind in BYTE_STRINGS)
@@ -46,7 +46,7 @@ def is_byte_string(kind: int) -> bool:
 
 @kernel
 def is_long_double(text: Bytes, begin: int, end: int) -> bool:
-    """Whether JSON parsers may round the number `text[begin:end]`, see `values.json_sql`."""
+    """Whether JSON parsers may round the number `text[begin:end]`, see `values.sql_text`."""
     digits, fraction = 0, 0
     exponent: Any = 0
     has_point, has_exponent, is_negative = False, False, False

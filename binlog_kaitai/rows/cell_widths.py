@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from binlog_kaitai.core.grammar import TableMapEvent, plain_decoders
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.values.column_kinds import kind_of
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import kind_of
 
 
 class Width(NamedTuple):

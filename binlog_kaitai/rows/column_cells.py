@@ -14,8 +14,8 @@ from binlog_kaitai.rows.cell_widths import Width
 from binlog_kaitai.rows.located_rows import Found
 from binlog_kaitai.rows.string_kernels import measure
 from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.values.column_kinds import Value, value_of
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import Value, value_of
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bytes, Ints

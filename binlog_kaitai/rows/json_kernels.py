@@ -1,7 +1,6 @@
 """Kernels that print binary JSON documents.
 
-They follow `binlog_kaitai.values.json_text` and `json_sql`, which print what the kernels leave out: malformed
-documents.
+They follow `values.json_documents`, which prints what the kernels leave out: malformed documents.
 """
 
 from __future__ import annotations
@@ -167,7 +166,7 @@ def put_document(
         MAX_DEPTH levels: offset, count, index, and offset and length of the last key.
     casts, cast_at
         Output for SQL expressions of the values that JSON text does not express, each after a comma and its
-        path (see `values.json_sql`), and the offset to write at; no expressions are written if it is empty.
+        path (see `values.sql_text`), and the offset to write at; no expressions are written if it is empty.
 
     Returns
     -------

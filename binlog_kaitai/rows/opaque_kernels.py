@@ -1,4 +1,4 @@
-"""Kernels that print values that JSON has no type for, see `binlog_kaitai.values.json_text.opaque_text`."""
+"""Kernels that print values that JSON has no type for, see `values.json_documents.opaque_text`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
+from binlog_kaitai.ddl.definitions import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import BAD

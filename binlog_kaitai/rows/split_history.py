@@ -17,8 +17,8 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import TableMapEvent
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
-from binlog_kaitai.ddl.first_words import may_matter_bytes
-from binlog_kaitai.ddl.match import unknown_signs
+from binlog_kaitai.ddl.definition_match import unknown_signs
+from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand

@@ -17,8 +17,8 @@ from binlog_kaitai.rows.fused_columns import Values, Way
 from binlog_kaitai.rows.read_kernels import STRINGS
 from binlog_kaitai.rows.string_kernels import measure, measure_recoded, pad_values, recode
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
+from binlog_kaitai.values.column_kinds import STRING_TYPES, TEXTUAL
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import STRING_TYPES, TEXTUAL
 
 #: Character sets whose text is valid UTF-8; None stands for an unknown one.
 UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))

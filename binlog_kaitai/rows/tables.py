@@ -16,8 +16,8 @@ import numpy as np
 from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import ColumnType, EventType, TableMapEvent, YearBits
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
-from binlog_kaitai.ddl.first_words import may_matter_bytes
-from binlog_kaitai.ddl.match import IMPLICIT_KEY, unknown_signs
+from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
+from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.compile import kernel

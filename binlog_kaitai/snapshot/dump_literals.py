@@ -14,8 +14,8 @@ from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.snapshot.snapshot_values import value_of_text
 from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, TEXTUAL
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import INTEGER_TYPES, TEXTUAL
 
 _NULL, _INTRODUCER, _CONVERT = b"NULL", b"_binary", b"CONVERT("
 _QUOTES = b"'\""

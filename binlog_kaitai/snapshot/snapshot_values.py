@@ -15,14 +15,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.ddl.match import decimal_digits
+from binlog_kaitai.ddl.definition_match import decimal_digits
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.column_kinds import TEXTUAL, Value
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 from binlog_kaitai.values.strings import enum_of, set_of
+from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.values.types import TEXTUAL, Value
 
 #: The type of a column in the log, by its SQL type.
 _LOGGED = {

@@ -9,8 +9,8 @@ from types import NoneType
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.snapshot.chunks import Chunk
 from binlog_kaitai.snapshot.snapshot_values import quoted, selected
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.values.types import INTEGER_TYPES
 
 #: About how many rows are in a range of the primary key.
 _RANGE_ROWS = 1 << 18

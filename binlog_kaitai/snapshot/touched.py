@@ -15,7 +15,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.ddl.first_words import COMMENT, may_affect_tables, may_change_rows
+from binlog_kaitai.ddl.lexer import COMMENT, may_affect_tables, may_change_rows
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.effects import texts_in
 from binlog_kaitai.kernels.arrays import Ints

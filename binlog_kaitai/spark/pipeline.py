@@ -24,7 +24,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower, Span
 from binlog_kaitai.lake import VIEWS

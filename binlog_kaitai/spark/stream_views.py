@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following import Span
 from binlog_kaitai.following.spans import definitions_in, source_of, split_of, with_gtids
 from binlog_kaitai.sources.keys import use

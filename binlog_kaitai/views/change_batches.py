@@ -20,8 +20,8 @@ from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
 from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
 from binlog_kaitai.rows.row_pages import RowsPage
 from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.values.column_kinds import Value
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import Value
 from binlog_kaitai.views.change_meta import change_types, meta_columns
 from binlog_kaitai.views.change_schemas import (
     ABSENT_FIELD,

@@ -14,8 +14,8 @@ from binlog_kaitai.rows.located_rows import Found
 from binlog_kaitai.rows.string_columns import UTF8, is_textual, single_bytes
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.column_kinds import STRING_TYPES, json_form
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import STRING_TYPES, json_form
 from binlog_kaitai.views.row_plans import Dialect, Plan
 
 

@@ -30,9 +30,9 @@ from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.tables import Table
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
-from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.values.column_kinds import Value
+from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import Value
 from binlog_kaitai.views.row_objects import Failure, in_order, made_of_table
 
 

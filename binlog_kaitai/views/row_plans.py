@@ -18,8 +18,8 @@ from binlog_kaitai.rows.text import cell_texts as kinds
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES
 
 #: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
 _SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64

@@ -25,7 +25,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.series import OneSeries
+from binlog_kaitai.ddl.definitions import OneSeries
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
 from binlog_kaitai.log.split_points import Log, SplitPoint
 from binlog_kaitai.rows.row_pages import RowsPages, new_definitions

@@ -16,7 +16,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.event_types import QUERY_TYPES, type_name
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums

@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.log.line_arrays import json_text
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.rows.text.text_pieces import joined

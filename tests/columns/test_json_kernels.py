@@ -20,9 +20,8 @@ from binlog_kaitai.rows.documents import printed_documents
 from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.rows.text.sql_literals import sql_style
-from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.json_text import document_text, quote
-from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.values.json_documents import document_text, quote
+from binlog_kaitai.values.sql_text import Dialect, document_sql
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.columns.test_rows_hostile import row_event

@@ -11,9 +11,9 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.changed import changed_tables
+from binlog_kaitai.ddl.changed_tables import changed_tables
+from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES
-from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Kind

@@ -19,7 +19,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.spans import source_of

@@ -53,7 +53,7 @@ REASONS = {
     "render/sql/logged_statements.py: xa_rows": "letters in lower case",
     "render/sql/where.py: _number": "hexadecimal literals",
     "spark/infer.py: _tables": "a size in MiB",
-    "values/charsets/tables.py: _characters": "code points of a table of characters",
+    "values/charsets.py: _characters": "code points of a table of characters",
     "values/numbers.py: shortest_float": "a number rounded to single precision",
     "values/strings.py: set_of": "members of a SET, which the grammar has as one number",
     # The bytes of numbers whose widths and offsets come from the grammar.
@@ -86,7 +86,7 @@ REASONS = {
     "values/strings.py: _unpack": "lengths of COMPRESSED values",
     "values/strings.py: _uuid": "MariaDB's UUID",
     "values/temporal.py": "MariaDB's old times with a fraction",
-    "values/types.py": "BIT",
+    "values/column_kinds.py": "BIT",
 }
 
 _BITS = (ast.LShift, ast.RShift, ast.BitAnd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.commits import Lake

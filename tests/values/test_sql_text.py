@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.values.charsets import decode
+from binlog_kaitai.values.column_kinds import sql_form
 from binlog_kaitai.values.sql_text import Dialect, geometry_sql, identifier, literal
-from binlog_kaitai.values.types import sql_form
 from tests.values.cells import Cell, ColumnType, Defined
 from tests.values.literals import LITERAL, value_of
 

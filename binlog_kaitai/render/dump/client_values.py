@@ -19,13 +19,11 @@ from binlog_kaitai.core.grammar import ColumnType, TableMapField
 from binlog_kaitai.log.mapped_memory import pieces
 from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_bytes
 from binlog_kaitai.rows.text.printed_values import AS_NUMBER
-from binlog_kaitai.values.charsets import charset_of
-from binlog_kaitai.values.charsets.collations import collation_name, max_bytes_of
-from binlog_kaitai.values.column_metadata import ColumnFacts, TableFacts, facts_of
-from binlog_kaitai.values.json_diff import diff_of
-from binlog_kaitai.values.json_text import json_of
+from binlog_kaitai.values.charsets import charset_of, collation_name, max_bytes_of
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.json_documents import diff_of, json_of
+from binlog_kaitai.values.schema import ColumnFacts, TableFacts, facts_of
 from binlog_kaitai.values.temporal import fraction_text
-from binlog_kaitai.values.types import INTEGER_TYPES
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import RowImage, TableMapEvent

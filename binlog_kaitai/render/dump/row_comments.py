@@ -28,9 +28,8 @@ from binlog_kaitai.render.dump.client_values import (
 )
 from binlog_kaitai.rows.cell_widths import Width, widths_of
 from binlog_kaitai.rows.text import printed_rows as kernels
-from binlog_kaitai.values.column_metadata import facts_of
-from binlog_kaitai.values.schema import OLD_TIMES, Column, Schema, is_mariadb
-from binlog_kaitai.values.types import INTEGER_TYPES
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.schema import OLD_TIMES, Column, Schema, facts_of, is_mariadb
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import RowImage, TableMapEvent

@@ -9,8 +9,7 @@ from binlog_kaitai.core.grammar import UserVarEvent, masks
 from binlog_kaitai.render.dump.client_values import encode, identifier, pretty
 from binlog_kaitai.render.dump.printed_event import MICROSECONDS, Item
 from binlog_kaitai.render.dump.printer import Printer, Version
-from binlog_kaitai.values.charsets import charset_of
-from binlog_kaitai.values.charsets.collations import collation_name
+from binlog_kaitai.values.charsets import charset_of, collation_name
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import ExecuteLoadQueryEvent, StatementBody

@@ -20,14 +20,20 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.ddl.first_words import may_matter_bytes
-from binlog_kaitai.ddl.lexer import UnreadableError
-from binlog_kaitai.ddl.queries import statement_of
-from binlog_kaitai.ddl.statements import AlterTable, CreateTable, DropTables, Name, RenameTables, qualified
+from binlog_kaitai.ddl.lexer import UnreadableError, may_matter_bytes
+from binlog_kaitai.ddl.statements import (
+    AlterTable,
+    CreateTable,
+    DropTables,
+    Name,
+    RenameTables,
+    qualified,
+    statement_of,
+)
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.sql.script_lines import shortened
-from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
 from binlog_kaitai.values.schema import Column, Schema
+from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 
 
 @dataclass(frozen=True)

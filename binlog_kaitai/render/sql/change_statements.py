@@ -33,10 +33,18 @@ from binlog_kaitai.rows.text.sql_literals import sql_style
 from binlog_kaitai.rows.text.text_pieces import floats, joined
 from binlog_kaitai.rows.text.text_style import Style
 from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.column_kinds import STRING_TYPES
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.sql_text import UTF8, Dialect, double_sql, identifier, introducer, is_plain, is_utf8
+from binlog_kaitai.values.sql_text import (
+    UTF8,
+    Dialect,
+    double_sql,
+    identifier,
+    introducer,
+    is_plain,
+    is_utf8,
+)
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.values.types import STRING_TYPES
 
 _END = b";\n"
 

@@ -10,7 +10,7 @@ import numpy as np
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.ddl.queries import is_half_done
+from binlog_kaitai.ddl.statements import is_half_done
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles

@@ -25,10 +25,9 @@ from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, INSERT
 from binlog_kaitai.rows.located_rows import Found
 from binlog_kaitai.rows.tables import Table
 from binlog_kaitai.rows.text.text_style import Style
-from binlog_kaitai.values.json_diff import JsonDiff
-from binlog_kaitai.values.json_sql import document_sql
+from binlog_kaitai.values.json_documents import JsonDiff
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.values.sql_text import identifier, literal
+from binlog_kaitai.values.sql_text import document_sql, identifier, literal
 
 
 class Side(Protocol):

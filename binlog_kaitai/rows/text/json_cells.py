@@ -12,7 +12,7 @@ from binlog_kaitai.log.decoders import json_container
 from binlog_kaitai.log.json_strings import width_at
 from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.json_kernels import put_document
-from binlog_kaitai.values.json_text import MARKER
+from binlog_kaitai.values.json_documents import MARKER
 
 _MARKER = np.frombuffer(MARKER.encode(), dtype=np.uint8)
 _NULL = np.frombuffer(b"null", dtype=np.uint8)

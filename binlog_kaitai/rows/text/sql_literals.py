@@ -22,10 +22,9 @@ from binlog_kaitai.rows.text.sql_kernels import put_literals, put_pieces
 from binlog_kaitai.rows.text.text_pieces import HEX, joined, ranges, text_array, written
 from binlog_kaitai.rows.text.text_style import Style, by_value
 from binlog_kaitai.values.charsets import BINARY
-from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.sql_text import PLAIN, UTF8, Dialect, introducer, literal
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
+from binlog_kaitai.values.sql_text import PLAIN, UTF8, Dialect, document_sql, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
 
 _SRID_SIZE = 4
 

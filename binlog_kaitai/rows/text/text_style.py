@@ -13,8 +13,8 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.image_walk import ABSENT
+from binlog_kaitai.values.column_kinds import Value
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import Value
 
 
 @dataclass(frozen=True)

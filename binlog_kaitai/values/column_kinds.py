@@ -15,10 +15,9 @@ from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.values import json_sql, numbers, sql_text, strings, temporal
+from binlog_kaitai.values import numbers, sql_text, strings, temporal
 from binlog_kaitai.values.charsets import BINARY
-from binlog_kaitai.values.json_diff import JsonDiff
-from binlog_kaitai.values.json_text import JsonText, json_of, marked
+from binlog_kaitai.values.json_documents import JsonDiff, JsonText, json_of, marked
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import Dialect
 
@@ -253,7 +252,7 @@ _JSON = ColumnKind(
     _always("string"),
     _plain_text,
     "document",
-    sql=lambda value, *_: json_sql.text_sql(value),
+    sql=lambda value, *_: sql_text.text_sql(value),
 )
 
 #: Types of integers; of text and byte strings, except MariaDB's compressed columns; of dates and times.

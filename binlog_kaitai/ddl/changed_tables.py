@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from binlog_kaitai.ddl.first_words import may_change_rows
-from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, tokens_of
+from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, may_change_rows, tokens_of
 from binlog_kaitai.ddl.statements import Name, skip_variables
 
 _VERBS = frozenset(("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import YearBits
 from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition, hidden_column
-from binlog_kaitai.values.types import INTEGER_TYPES
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition, hidden_column
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from binlog_kaitai.ddl.lexer import Token, UnreadableError
-from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 
 #: Stands for a column type that the query determines.
 UNKNOWN_TYPE = ""
