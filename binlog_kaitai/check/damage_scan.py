@@ -25,9 +25,8 @@ from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, Gra
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader, find_drifts
 from binlog_kaitai.log.boundaries import Boundaries
-from binlog_kaitai.log.frame_kernels import find_drifts
 from binlog_kaitai.log.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import EndKind

@@ -38,8 +38,7 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
       binlog-kaitai explain --at 197 binlog.000024
       binlog-kaitai explain binlog.000024 | less -S
     """
-    from binlog_kaitai.log.event_log import open
-    from binlog_kaitai.log.seek import stops_before
+    from binlog_kaitai.log.event_log import open, stops_before
     from binlog_kaitai.render.explanation import Explained
 
     if output == "json" and (wide or in_full):

@@ -113,7 +113,7 @@ class _Operand(NamedTuple):
 
 def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
     """The sets named by the arguments."""
-    from binlog_kaitai.log.gtid_intervals import logged_gtids
+    from binlog_kaitai.log.gtid_runs import logged_gtids
 
     ends: list[Any] = []
     literals = [_literal(text) for text in texts]

@@ -16,7 +16,7 @@ from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.log import split_points
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.log.gtid_intervals import previous_gtids
+from binlog_kaitai.log.gtid_runs import previous_gtids
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC

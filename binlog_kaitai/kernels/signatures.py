@@ -33,20 +33,20 @@ _TABLE = {
         "gtid_tagged_event_field_list": "u1[] i8[] i8[] i8[,]* b1[]*",
         "query_status_vars": "u1[] i8[] i8[] i8[,] b1[]*",
     },
-    "binlog_kaitai.log.block_bodies": {
+    "binlog_kaitai.log.block": {
         "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",
     },
-    "binlog_kaitai.log.frame_kernels": {
+    "binlog_kaitai.log.block_reader": {
         "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
         "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
     },
-    "binlog_kaitai.log.crc32": {
+    "binlog_kaitai.log.checksum_runs": {
         "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
     },
-    "binlog_kaitai.log.fixed_fields": {
+    "binlog_kaitai.log.gather": {
         "read_fixed": "u1[] i8[] i8[,] u8[,]* b1[]*",
     },
-    "binlog_kaitai.log.json_strings": {
+    "binlog_kaitai.log.line_arrays": {
         "escape_bytes": "u1[] i8[] u1[]* i8[]*",
         "json_sizes": "u1[] i8[] i8[] i8[]*",
         "put_json": "u1[] i8[] i8[] i8[] u1[]*",
@@ -110,9 +110,6 @@ _TABLE = {
     "binlog_kaitai.rows.text.cell_texts": {
         "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
     },
-    "binlog_kaitai.log.hexdump": {
-        "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
-    },
     "binlog_kaitai.rows.text.text_jobs": {
         "put_jobs": (
             "u1[] u1[] i8[,] u2[] i8[] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* "
@@ -157,12 +154,13 @@ _TABLE = {
         "find_clean": "u1[] i8[] i8[] b1[] b1[]*",
         "join_chosen": "u1[] i8[] i8[] i8[] i4[]* u1[]*",
         "join_ranges": "u1[] i8[] i8[] i8[]* u1[]*",
+        "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
         "put_number": "i8 u1[]* i8",
     },
-    "binlog_kaitai.log.boundary_kernels": {
+    "binlog_kaitai.log.boundaries": {
         "follow_events": "i1[] b1[] b1[]* i1[]*",
     },
-    "binlog_kaitai.log.marker_kernels": {
+    "binlog_kaitai.log.event_gtids": {
         "number_markers": "u1[] b1[] i8[]* i8[]*",
         "write_numbered": "u1[] i8[] i8[] i8[] i8[] i8 u1[]* i8[]*",
     },

@@ -23,8 +23,7 @@ from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.causes import TORN, with_cause
 from binlog_kaitai.live.session import Session
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.gtid_intervals import previous_gtids
-from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.gtid_runs import add_gtids, previous_gtids
 
 _TORN = "the server's log is torn: it ends within an event"
 

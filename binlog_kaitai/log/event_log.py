@@ -7,21 +7,25 @@ MINIMAL, the server's default), earlier statements provide them: this module fol
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import BinaryIO
+
+import numpy as np
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.core.transactions import GtidTracker
+from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log import event_reader as reader
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
@@ -203,3 +207,38 @@ def open(
     return LogReader(
         resolve(source, keys), verify_checksums=verify_checksums, ddl=ddl, start_position=start_position
     )
+
+
+#: Logs smaller than this are read from the start, in bytes.
+_LARGE = 16 << 20
+
+#: In logs without GTIDs, no table map stays in force across these events.
+_BOUNDARIES = (EventType.query_event, EventType.xid_event)
+
+
+def stops_before(source: Source, position: int) -> list[int]:
+    """Offsets at which reading must stop on the way to an event, because the event depends on them.
+
+    These are the format descriptions and the start of the event's transaction; [] if the log is best read
+    from its start.
+    """
+    if source.path is None or not os.path.isfile(source.path) or os.path.getsize(source.path) < _LARGE:
+        return []
+    formats: list[int] = []
+    transaction = statement = 0
+    with source.open() as stream:
+        try:
+            for block in BlockReader.of_file(stream, source.name):
+                if int(block.positions[0]) > position:
+                    break
+                if block.is_special:
+                    formats.append(int(block.positions[0]))
+                before = block.positions <= position
+                gtids = block.positions[before & np.isin(block.types, list(GTID_TYPES))]
+                others = block.positions[before & np.isin(block.types, _BOUNDARIES)]
+                transaction = int(gtids[-1]) if len(gtids) else transaction
+                statement = int(others[-1]) if len(others) else statement
+        except BinlogError:
+            pass  # the reader reports the damage, or stops before it
+    start = transaction or statement
+    return [*formats, start] if start and formats else []

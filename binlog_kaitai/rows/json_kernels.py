@@ -19,7 +19,7 @@ from binlog_kaitai.log.decoders import (
     json_value,
     len_json_entries,
 )
-from binlog_kaitai.log.json_strings import ESCAPES, put_escape
+from binlog_kaitai.log.line_arrays import ESCAPES, put_escape
 from binlog_kaitai.log.text_kernels import put_number
 from binlog_kaitai.rows.cast_kernels import (
     CAST_ROOM,

@@ -16,8 +16,7 @@ from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import NONE, PENDING, read_u8
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.block import Frames, offset_of
-from binlog_kaitai.log.block_reader import BlockReader, find_events
-from binlog_kaitai.log.frame_kernels import FULL, SPECIAL, size_of_event
+from binlog_kaitai.log.block_reader import FULL, SPECIAL, BlockReader, find_events, size_of_event
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.rows.closings import LIMITS, WORDS, ends_with
 from binlog_kaitai.rows.tables import Table, Tables

@@ -10,8 +10,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
-from binlog_kaitai.log.json_strings import escape_bytes
-from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.line_arrays import escape_bytes, plain
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import Values, Way
 from binlog_kaitai.rows.read_kernels import STRINGS

@@ -14,7 +14,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import ColumnType, EventType
 from binlog_kaitai.core.grammar import parse_document as read_document
-from binlog_kaitai.log.json_strings import unquote
+from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.documents import printed_documents
 from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM

@@ -15,7 +15,7 @@ from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
 from binlog_kaitai.following.log_headers import read_log_header
-from binlog_kaitai.log.gtid_intervals import logged_gtids
+from binlog_kaitai.log.gtid_runs import logged_gtids
 from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.rows.text.printed_values import put_integer
 from binlog_kaitai.sources.source import Source

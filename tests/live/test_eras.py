@@ -18,7 +18,7 @@ from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.eras import newest as newest_era
 from binlog_kaitai.live.session import Server
 from binlog_kaitai.live.spool import Spool
-from binlog_kaitai.log.gtid_intervals import logged_gtids
+from binlog_kaitai.log.gtid_runs import logged_gtids
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import case

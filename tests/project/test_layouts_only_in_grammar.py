@@ -18,8 +18,8 @@ PACKAGE = Path(__file__).parents[2] / "binlog_kaitai"
 #: Why code does so, by file and function, or file alone.
 REASONS = {
     # Not bytes of a log, but numbers, text and programs of ours.
-    "log/crc32.py": "arithmetic of CRC32",
-    "log/json_strings.py": "UTF-8 and hexadecimal digits",
+    "log/checksum_runs.py": "arithmetic of CRC32",
+    "log/line_arrays.py": "UTF-8 and hexadecimal digits",
     "kernels/byte_kernels.py: hash_ranges": "a hash",
     "rows/row_counting.py: count_rows": "which images are wanted; null bits, eight at once",
     "rows/row_images.py: _program": "which images are wanted",
@@ -35,7 +35,7 @@ REASONS = {
     "rows/text/cell_texts.py: put_cell": "packed numbers",
     "rows/text/cell_texts.py: put_members": "members of a SET, which the grammar has as one number",
     "rows/text/general_texts.py: put_general": "decimal digits of a floating-point number",
-    "log/hexdump.py": "hexadecimal digits",
+    "log/text_kernels.py": "hexadecimal digits",
     "rows/text/text_jobs.py: count_images": "which images are wanted",
     "rows/text/printed_rows.py: put_rows": "which images are wanted; packed numbers",
     "rows/text/printable.py": "UTF-8 and hexadecimal digits",
@@ -57,8 +57,8 @@ REASONS = {
     "values/numbers.py: shortest_float": "a number rounded to single precision",
     "values/strings.py: set_of": "members of a SET, which the grammar has as one number",
     # The bytes of numbers whose widths and offsets come from the grammar.
-    "log/frame_kernels.py": "the magic; the part of a position that the start of a log has",
-    "log/payload_headers.py: _numbers": "a number of any width",
+    "log/block_reader.py: _is_start": "the magic; the part of a position that the start of a log has",
+    "log/payloads.py: _numbers": "a number of any width",
     "log/resync.py: _may_be": "the lowest and the highest byte of an offset",
     "kernels/byte_kernels.py: read_u4": "a number of 4 bytes",
     "kernels/byte_kernels.py: byte_swapped": "the bytes of a number in the other order",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.log import hexdump as hexdump_kernel
+from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.render.dump import block_by_block, dump_logs, dump_output
 from tests import corpus_files
@@ -50,10 +50,10 @@ def test_bytes_are_shown_alike(name: str, tmp_path: Path, monkeypatch: pytest.Mo
 @given(st.binary(min_size=19, max_size=200), st.integers(4, 1 << 34))
 def test_bytes_in_hexadecimal_are_those_of_python(raw: bytes, position: int) -> None:
     data = np.frombuffer(bytearray(raw), dtype=np.uint8)
-    out = np.zeros(hexdump_kernel.room_for(np.array([len(raw)])), dtype=np.uint8)
+    out = np.zeros(text_kernels.room_for(np.array([len(raw)])), dtype=np.uint8)
     for style in (dump_output.MYSQL_STYLE, dump_output.MARIADB_STYLE):
         packed = np.frombuffer(bytearray(b"ahead" + style.packed()), dtype=np.uint8)
-        put = hexdump_kernel.put_hexdump.compiled
+        put = text_kernels.put_hexdump.compiled
         end = put(data, 0, len(raw), position, packed, len(b"ahead"), out, 0)
         assert bytes(out[:end]) == b"".join(dump_output.hexdump(style, raw, position, 19))
         assert put(data, 0, len(raw), position, packed, len(b"ahead"), out[:-1], 0) == -1

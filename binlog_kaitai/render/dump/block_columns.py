@@ -10,10 +10,9 @@ import numpy as np
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.hexdump import Style
 from binlog_kaitai.log.line_arrays import Column, Field, Pool, Program
-from binlog_kaitai.log.payload_headers import PayloadHeaders, payload_headers
-from binlog_kaitai.log.text_kernels import BYTES, find_clean
+from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
+from binlog_kaitai.log.text_kernels import BYTES, Style, find_clean
 from binlog_kaitai.render.dump.client_values import second_of, timestamp
 from binlog_kaitai.render.dump.opened_payloads import Inside
 from binlog_kaitai.render.dump.printed_event import FIELDS, InLines, renamed, with_checksum

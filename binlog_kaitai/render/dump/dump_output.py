@@ -16,8 +16,8 @@ from typing import IO, Any
 import numpy as np
 
 from binlog_kaitai.errors import reading
-from binlog_kaitai.log.hexdump import WIDTH, Style
-from binlog_kaitai.log.hexdump import Style as HexdumpStyle
+from binlog_kaitai.log.text_kernels import WIDTH, Style
+from binlog_kaitai.log.text_kernels import Style as HexdumpStyle
 from binlog_kaitai.render.dump.printed_event import Item
 from binlog_kaitai.render.dump.row_comments import RowsHeader
 from binlog_kaitai.render.dump.row_printer import QuickRows

@@ -23,7 +23,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.payload_headers import payload_headers
+from binlog_kaitai.log.payloads import payload_headers
 from binlog_kaitai.render.dump.block_columns import Lines
 from binlog_kaitai.render.dump.block_rows import RowsEvents
 from binlog_kaitai.render.dump.printed_event import MICROSECONDS, XIDS

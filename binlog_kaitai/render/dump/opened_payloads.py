@@ -20,10 +20,9 @@ from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4
 from binlog_kaitai.log.block import Block, Frames
-from binlog_kaitai.log.crc32 import crc32_of
+from binlog_kaitai.log.checksum_runs import crc32_of
 from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.log.payload_headers import payload_headers
-from binlog_kaitai.log.payloads import BlockChange
+from binlog_kaitai.log.payloads import BlockChange, payload_headers
 from binlog_kaitai.log.text_kernels import join_ranges
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Ints, Unsigned
     from binlog_kaitai.log.gather import Gathered
     from binlog_kaitai.log.line_arrays import Field, Pool
-    from binlog_kaitai.log.payload_headers import PayloadHeaders
+    from binlog_kaitai.log.payloads import PayloadHeaders
 
 
 class PrintedEvent(Protocol):

@@ -26,7 +26,7 @@ from binlog_kaitai.log.decoders import (
     timestamp2,
     year,
 )
-from binlog_kaitai.log.json_strings import ESCAPES, put_escape, put_hex, width_at
+from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, width_at
 from binlog_kaitai.log.text_kernels import copy
 from binlog_kaitai.rows.float_texts import LEFT
 from binlog_kaitai.rows.text.json_cells import put_json

@@ -9,7 +9,7 @@ import numpy as np
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import json_container
-from binlog_kaitai.log.json_strings import width_at
+from binlog_kaitai.log.line_arrays import width_at
 from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.json_kernels import put_document
 from binlog_kaitai.values.json_documents import MARKER

@@ -8,7 +8,7 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.json_strings import put_hex
+from binlog_kaitai.log.line_arrays import put_hex
 
 #: Values longer than this are truncated, in characters.
 MAX_LENGTH = 60

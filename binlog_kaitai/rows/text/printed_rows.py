@@ -8,7 +8,7 @@ from __future__ import annotations
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import enum, is_null, len_null_bits, length_prefix, year
-from binlog_kaitai.log.json_strings import unquote
+from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.json_kernels import put_document
 from binlog_kaitai.rows.text.printed_values import (
