@@ -57,7 +57,7 @@ REASONS = {
     "values/numbers.py: shortest_float": "a number rounded to single precision",
     "values/strings.py: set_of": "members of a SET, which the grammar has as one number",
     # The bytes of numbers whose widths and offsets come from the grammar.
-    "log/block_reader.py: _is_start": "the magic; the part of a position that the start of a log has",
+    "log/block_reader.py": "the magic; the part of a position that the start of a log has",
     "log/payloads.py: _numbers": "a number of any width",
     "log/resync.py: _may_be": "the lowest and the highest byte of an offset",
     "kernels/byte_kernels.py: read_u4": "a number of 4 bytes",
