@@ -72,7 +72,7 @@ def command(
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.errors import UsageError
-    from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
+    from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 
     if redo and undo:
         raise UsageError("--redo and --undo cannot be combined")
@@ -86,7 +86,7 @@ def command(
         for_table=for_table,
         renamed=renamed,
     )
-    report = Report(lambda warning: warn(f"warning: {warning}"))
+    report = OmissionReport(lambda warning: warn(f"warning: {warning}"))
     ends: list[Any] = []
     stdout = text_output()
     try:

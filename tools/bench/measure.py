@@ -101,11 +101,11 @@ def undo(path: str) -> None:
 
 def _write_sql(path: str, *, undo: bool) -> None:
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
+    from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 
     options = SqlOptions(undo=undo, allow_unnamed=True)
     with open(os.devnull, "wb") as sink:
-        for part in write_sql(path, Filters(), options, Report(lambda _: None)):
+        for part in write_sql(path, Filters(), options, OmissionReport(lambda _: None)):
             sink.write(part)
 
 

@@ -27,8 +27,7 @@ from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.render.check_reports import report_lines
 from binlog_kaitai.render.explanation import Explained, dissect
 from binlog_kaitai.render.output_text import to_json
-from binlog_kaitai.render.sql import Report as SqlReport
-from binlog_kaitai.render.sql import SqlOptions, write_sql
+from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.views.event_lines import write_json
 from binlog_kaitai.views.row_objects import write_rows
@@ -208,7 +207,7 @@ def _sql(run: Run, name: str, *, undo: bool) -> None:
     rows_only = undo or run.chance.random() < 0.5
     operation = [one.value for one in Change] if rows_only else []
     options = SqlOptions.of(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
-    report = SqlReport(lambda warning: None)
+    report = OmissionReport(lambda warning: None)
     found = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
     text = b"".join(bytes(part) for part in found.value)
     if wrong := set(text) - _SAFE if rows_only else ():

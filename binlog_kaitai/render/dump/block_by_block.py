@@ -10,18 +10,24 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.block_printer import BlockPrinter
-from binlog_kaitai.render.dump.block_rows import TableMaps
-from binlog_kaitai.render.dump.block_selection import Hidden, chosen_part, has_pieces, passed_over
-from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, Dump, LogEvents, StoppedError
+from binlog_kaitai.render.dump.block_rows import ParsedTableMaps
+from binlog_kaitai.render.dump.block_selection import HiddenEvents, chosen_part, has_pieces, passed_over
+from binlog_kaitai.render.dump.event_by_event import (
+    BLOCK_SIZE,
+    MOST_EVENTS,
+    Dump,
+    LogEvents,
+    SelectionEndedError,
+)
 from binlog_kaitai.render.dump.opened_payloads import (
-    Inside,
+    InsidePayloads,
     TablesInside,
     change_of,
     event_inside,
     unpacked_size,
 )
 from binlog_kaitai.render.dump.printed_event import item_of
-from binlog_kaitai.render.dump.selection import Selection
+from binlog_kaitai.render.dump.selection import DumpSelection
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools, Ints
@@ -41,7 +47,7 @@ class LogBlocks:
     def __init__(self, log: LogEvents, printer: BlockPrinter) -> None:
         self._log = log
         self._printer = printer
-        self._table_maps = TableMaps()
+        self._table_maps = ParsedTableMaps()
 
     def print(self, block: Block) -> None:
         """Print the selected events of a block, in order; the event reader decides where only it can.
@@ -85,7 +91,7 @@ class LogBlocks:
         is_hidden |= passed
         hidden = None
         if is_hidden.any() and not is_one_by_one:
-            hidden = Hidden(block, is_hidden & (np.arange(len(block)) < end), self._table_maps)
+            hidden = HiddenEvents(block, is_hidden & (np.arange(len(block)) < end), self._table_maps)
             is_one_by_one = hidden.are_used()
         if is_one_by_one or (hidden is not None and hidden.first_of_reader is not None):
             vars(selection).update(before)
@@ -129,7 +135,7 @@ class LogBlocks:
         for opened in expand(part, change=change_of(part), block_size=BLOCK_SIZE):
             for begin in range(0, len(opened), MOST_EVENTS):
                 piece = opened.part(begin, begin + MOST_EVENTS)
-                inside = Inside(piece, part, first)
+                inside = InsidePayloads(piece, part, first)
                 first += int(np.count_nonzero(~inside.is_inside))
                 others, _, end = _wanted(dump.selection, piece)
                 is_stopped = end < len(piece)
@@ -140,10 +146,10 @@ class LogBlocks:
                 with piece.held():
                     printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
                 if is_stopped:
-                    raise StoppedError
+                    raise SelectionEndedError
 
 
-def _wanted(selection: Selection, block: Block) -> tuple[Any, int, int]:
+def _wanted(selection: DumpSelection, block: Block) -> tuple[Any, int, int]:
     """The events of other servers, if they are left out, and the range of selected events."""
     header = block.header
     others = selection.of_others(header.numbers("server_id"), block.types)
@@ -181,7 +187,7 @@ class _OpenedHost(_Host):
         print_event: _PrintEvent,
         outer: Block,
         piece: Block,
-        inside: Inside,
+        inside: InsidePayloads,
         tables: TablesInside,
     ) -> None:
         super().__init__(dump, print_event)
@@ -193,7 +199,7 @@ class _OpenedHost(_Host):
             return
         context = self._tables.at(int(self._piece.positions[event]))
         if not self._dump.show(event_inside(self._piece, event, self._outer, context), passes=False):
-            raise StoppedError
+            raise SelectionEndedError
 
     def begin_stretch(self, event: int) -> None:
         if not self._inside.is_inside[event]:

@@ -14,7 +14,7 @@ from binlog_kaitai.log.line_arrays import Column, Field, Pool, Program
 from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
 from binlog_kaitai.log.text_kernels import BYTES, Style, find_clean
 from binlog_kaitai.render.dump.client_values import second_of, timestamp
-from binlog_kaitai.render.dump.opened_payloads import Inside
+from binlog_kaitai.render.dump.opened_payloads import InsidePayloads
 from binlog_kaitai.render.dump.printed_event import FIELDS, InLines, renamed, with_checksum
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _LENGTHS: dict[int, str] = {
 }
 
 
-class Renamed:
+class RenamedBytes:
     """The bytes of a block's events, as they appear in BINLOG statements.
 
     Parameters
@@ -106,7 +106,7 @@ class Renamed:
 _MILLION = 10**6
 
 
-class Lines:
+class BlockColumns:
     """The columns of a block, and the programs that turn them into lines.
 
     Attributes
@@ -128,8 +128,8 @@ class Lines:
     def __init__(
         self,
         block: Block,
-        as_printed: Renamed,
-        inside: Inside | None = None,
+        as_printed: RenamedBytes,
+        inside: InsidePayloads | None = None,
         hexdump_style: Style | None = None,
     ) -> None:
         self.block = block
@@ -138,7 +138,7 @@ class Lines:
         self.pool = Pool()
         self.programs: list[Program] = []
         self.status: dict[str, Any] = {}
-        self._columns: dict[int, Columns] = {}
+        self._columns: dict[int, BodyColumns] = {}
         header, count = block.header, len(block)
         timestamps = header.numbers("timestamp").astype(np.int64)
         positions, ends = block.positions, header.numbers("next_position")
@@ -167,10 +167,10 @@ class Lines:
             bytes_of = as_printed.starts, as_printed.sizes
             self.hexdumps = self.pool.hexdumps(*bytes_of, positions, hexdump_style)
 
-    def columns(self, kind: int) -> Columns:
+    def columns(self, kind: int) -> BodyColumns:
         """The fields of the events of a type."""
         if kind not in self._columns:
-            self._columns[kind] = Columns(kind, self.block, self.pool, self.header, self.status)
+            self._columns[kind] = BodyColumns(kind, self.block, self.pool, self.header, self.status)
         return self._columns[kind]
 
     def number(self, program: Program) -> int:
@@ -185,10 +185,10 @@ class Lines:
             positions[events] = positions[others]
 
 
-class Columns:
+class BodyColumns:
     """The fields of the events of one type, each computed on first use.
 
-    It does not refer to the `Lines` it belongs to: such a cycle would keep the memory of block after block.
+    It does not refer to its `BlockColumns`: such a cycle would keep the memory of block after block.
     """
 
     def __init__(

@@ -22,15 +22,15 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import Program, write_lines
-from binlog_kaitai.render.dump.block_columns import Lines, Renamed
-from binlog_kaitai.render.dump.block_rows import OUTSIDE, RowsEvents, TableMaps, closed_before
+from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
+from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
 from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT
-from binlog_kaitai.render.dump.event_shapes import Shapes, Templates
-from binlog_kaitai.render.dump.opened_payloads import Inside, TablesInside
+from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
+from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside
 from binlog_kaitai.render.dump.printer import UNREADABLE
-from binlog_kaitai.render.dump.row_comments import Programs
-from binlog_kaitai.render.dump.row_printer import Jobs, MismatchError
-from binlog_kaitai.render.dump.shape_steps import Acts, Steps
+from binlog_kaitai.render.dump.row_comments import RowPrograms
+from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
+from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.tables import last_of_each
 from binlog_kaitai.rows.text.text_jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
@@ -51,7 +51,7 @@ class JobList(NamedTuple):
     event_of: Any
 
 
-class Texts(NamedTuple):
+class TextRanges(NamedTuple):
     """Positions of texts, each with its start and end.
 
     Attributes
@@ -80,7 +80,7 @@ def next_of(chosen: Bools) -> Any:
     return np.minimum.accumulate(own[::-1])[::-1]
 
 
-class Plan:
+class JobPlan:
     """The ordered jobs of a stretch.
 
     Parameters
@@ -93,7 +93,7 @@ class Plan:
         The event whose lines are separate from its text, -1 for none.
     """
 
-    def __init__(self, acts: Acts, texts: Texts, bodies: Any, rows: Ints, split: int) -> None:
+    def __init__(self, acts: StepColumns, texts: TextRanges, bodies: Any, rows: Ints, split: int) -> None:
         count = len(acts.state)
         ends = np.flatnonzero(acts.ends)
         # The event that ends each event's statement; `count` if the statement continues after the stretch.
@@ -141,7 +141,7 @@ class Plan:
         self._count = count
 
     @staticmethod
-    def _safe(acts: Acts, end_of: Ints) -> Any:
+    def _safe(acts: StepColumns, end_of: Ints) -> Any:
         """The events after whose text everything may be written: nothing before waits for a later event."""
         numbers = np.arange(len(end_of))
         latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)
@@ -211,13 +211,13 @@ class BlockPrinter:
     def __init__(self, printer: Any, context: Context, threads: int = 1) -> None:
         self.printer = printer
         self.context = context
-        self.programs = Programs(printer.style, is_mariadb=printer.quick.programs.is_mariadb)
-        self._jobs = Jobs(self.programs, threads)
-        self._table_maps = TableMaps()
-        self._templates = Templates()
+        self.programs = RowPrograms(printer.style, is_mariadb=printer.row_printer.programs.is_mariadb)
+        self._jobs = TextJobs(self.programs, threads)
+        self._table_maps = ParsedTableMaps()
+        self._templates = StatusTemplates()
         self.tables_inside = TablesInside(context)
 
-    def print(self, block: Block, is_passed: Bools, host: Host, inside: Inside | None = None) -> None:
+    def print(self, block: Block, is_passed: Bools, host: Host, inside: InsidePayloads | None = None) -> None:
         """Print the events of a block; those inside payloads only if they were opened.
 
         For skipped events only the position is printed; their type is ignored.
@@ -257,16 +257,16 @@ class BlockPrinter:
         printer = self.printer
         return not (self.context.pieces.is_open or printer.waiting or printer.state.is_annotated)
 
-    def _begin(self, block: Block, is_passed: Bools, inside: Inside | None) -> None:
+    def _begin(self, block: Block, is_passed: Bools, inside: InsidePayloads | None) -> None:
         self.block = block
         self.programs.begin()
         self._table_maps.begin()
         printer = self.printer
         shows_bytes = printer.options.hexdump
         rewrites = {"rewrites_all": printer.rewrites_all, "keeps_all": shows_bytes}
-        as_printed = Renamed(block, printer.rewritten, **rewrites)
+        as_printed = RenamedBytes(block, printer.rewritten, **rewrites)
         style = printer.hexdump_style if shows_bytes else None
-        self.lines = lines = Lines(block, as_printed, inside, style)
+        self.lines = lines = BlockColumns(block, as_printed, inside, style)
         self.maps = self._table_maps.read(block)
         self.rows = rows = RowsEvents(lines)
         self._scopes = np.full(len(block), OUTSIDE)
@@ -275,7 +275,7 @@ class BlockPrinter:
         self._closed = closed_before(block, self._scopes)
         rows.find(self.programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
         shapes = Shapes(lines, rows, self.maps, self._templates, is_passed)
-        self._steps = Steps(printer, lines, shapes, rows, self.programs, is_passed)
+        self._steps = ShapeSteps(printer, lines, shapes, rows, self.programs, is_passed)
         texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT
         self._constants = [Program(lines.pool).text(text) for text in texts]
         self._images = np.zeros((3, len(block)), dtype=np.int64)
@@ -296,7 +296,7 @@ class BlockPrinter:
         closing = int(np.argmax(acts.ends)) if out.is_open and acts.ends.any() else -1
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
-        plan = Plan(acts, texts, (starts, starts + sizes), images, split)
+        plan = JobPlan(acts, texts, (starts, starts + sizes), images, split)
         # Text written before the waiting text, text up to the end of an open statement, and more.
         middle = (split, HEADER_PHASE) if split >= 0 else (0, NOW_PHASE)
         last = (closing, BODY_PHASE - 1) if closing >= 0 else middle
@@ -328,7 +328,7 @@ class BlockPrinter:
             self._write(piece)
             for piece in pieces:
                 self._write(piece)
-        except MismatchError as mismatch:
+        except RowsMismatchError as mismatch:
             if mismatch.done:
                 written = begin + int(self._running.event_of[mismatch.done - 1]) + 1
             trouble = begin + int(self._running.event_of[mismatch.job])
@@ -354,7 +354,7 @@ class BlockPrinter:
         self._running = jobs
         return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else iter(())
 
-    def _write_lines(self, begin: int, acts: Acts) -> tuple[Any, Texts, bytes]:
+    def _write_lines(self, begin: int, acts: StepColumns) -> tuple[Any, TextRanges, bytes]:
         """The text of all lines, the start and end of each event's text, and the remainder."""
         lines, count = self.lines, len(acts.state)
         flush_of = next_of(acts.flushes)
@@ -395,9 +395,9 @@ class BlockPrinter:
         left = ready[edges[2 * count] :].tobytes()
         extra = np.array(ranges[3:], dtype=np.int64).reshape(-1, 2)
         around, end, number = ranges[:3]
-        return ready, Texts(events, around, end, number, extra), left
+        return ready, TextRanges(events, around, end, number, extra), left
 
-    def _finish(self, begin: int, end: int, acts: Acts, left: bytes) -> None:
+    def _finish(self, begin: int, end: int, acts: StepColumns, left: bytes) -> None:
         """Set the state of printer and context to that after the events from `begin` up to `end`."""
         if end <= begin:
             return
@@ -409,7 +409,7 @@ class BlockPrinter:
             printer.out.hold()
         keepers = np.flatnonzero(acts.kept[: end - begin] >= 0)
         if printer.state.is_annotated and len(keepers):
-            printer.out.keep(self._steps.item(begin + int(keepers[-1])), self._steps.put)
+            printer.out.keep(self._steps.printed_event(begin + int(keepers[-1])), self._steps.put)
         self._remember(begin, end)
 
     def _remember(self, begin: int, end: int) -> None:
@@ -429,4 +429,4 @@ class BlockPrinter:
             for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
                 body, content = made[number]
                 context.remember(body)
-                self.printer.quick.note(body, content)
+                self.printer.row_printer.note(body, content)

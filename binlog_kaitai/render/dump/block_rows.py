@@ -11,8 +11,8 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.render.dump.block_columns import Lines
-from binlog_kaitai.render.dump.row_comments import MOST, Programs, RowsHeader
+from binlog_kaitai.render.dump.block_columns import BlockColumns
+from binlog_kaitai.render.dump.row_comments import MOST, RowPrograms, RowsHeader
 from binlog_kaitai.rows.tables import newest_before
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _ID = "table_id.value"
 OUTSIDE = -1
 
 
-class TableMaps:
+class ParsedTableMaps:
     """The bodies of table maps by their bytes: the grammar parses each distinct content once."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class RowsEvents:
         it.
     """
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: BlockColumns) -> None:
         self.lines = lines
         parts = [self._part(kind) for kind in lines.block.kinds if kind in ROWS_TYPES]
         parts = [part for part in parts if part is not None]
@@ -102,7 +102,7 @@ class RowsEvents:
 
     def find(
         self,
-        programs: Programs,
+        programs: RowPrograms,
         printer: Any,
         earlier: list[tuple[int, Any]],
         maps: tuple[Any, Any, Any],
@@ -117,7 +117,7 @@ class RowsEvents:
         earlier
             The table maps of earlier blocks, with their scopes.
         maps
-            The block's own table maps, see `TableMaps.read`.
+            The block's own table maps, see `ParsedTableMaps.read`.
         reach : tuple of int64 arrays
             The scope of each event, whose rows belong to tables of the same scope, and the event that closed
             the
@@ -134,7 +134,7 @@ class RowsEvents:
         keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
         newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
         newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
-        choices = [printer.quick.content_of(body) for _, body in earlier] + made
+        choices = [printer.row_printer.content_of(body) for _, body in earlier] + made
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
         table_of = number_of[newest]
         begins = group_ranges(block.data, self.begins, self.starts)
@@ -154,7 +154,7 @@ class RowsEvents:
         self.program_of = np.array(program_of, dtype=np.int64)[which]
 
     def _program(
-        self, programs: Programs, index: int, choices: list[Any], table: int, printer: Any
+        self, programs: RowPrograms, index: int, choices: list[Any], table: int, printer: Any
     ) -> tuple[RowsHeader | None, int]:
         body, content = choices[table] if table >= 0 else (None, None)
         if body is None or content is None:

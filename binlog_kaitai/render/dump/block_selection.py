@@ -20,8 +20,8 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated
-from binlog_kaitai.render.dump.block_rows import TableMaps
-from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
+from binlog_kaitai.render.dump.block_rows import ParsedTableMaps
+from binlog_kaitai.render.dump.selection import NEVER_FILTERED, DumpSelection
 from binlog_kaitai.render.dump.statement_settings import ends_group
 from binlog_kaitai.rows.tables import last_of_each, newest_before
 
@@ -34,7 +34,7 @@ _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))
 _MOST = np.iinfo(np.int64).max
 
 
-def passed_over(selection: Selection, block: Block) -> Any:
+def passed_over(selection: DumpSelection, block: Block) -> Any:
     """Which events of a block are left out because of their transactions, as a bool array.
 
     None if events must be inspected one by one. The selection is updated to its state after the block.
@@ -73,7 +73,7 @@ def has_pieces(block: Block) -> bool:
     return is_open or EventType.partial_row_data_event in block.kinds
 
 
-def _left_out(selection: Selection, block: Block, kind: int) -> Any:
+def _left_out(selection: DumpSelection, block: Block, kind: int) -> Any:
     """Whether each transaction whose GTID event has this type is left out; None if the reader must decide."""
     stated = Stated.of(block, kind)
     if not stated.matches.all():
@@ -135,7 +135,7 @@ def chosen_part(block: Block, rows: Ints, passed: Bools) -> Block:
 _ID = "table_id.value"
 
 
-class Hidden:
+class HiddenEvents:
     """The hidden events of a block, which are not printed.
 
     Parameters
@@ -151,7 +151,7 @@ class Hidden:
         The first one that the event reader must process, to reject it or to reassemble it.
     """
 
-    def __init__(self, block: Block, is_hidden: NDArray[np.bool_], known: TableMaps) -> None:
+    def __init__(self, block: Block, is_hidden: NDArray[np.bool_], known: ParsedTableMaps) -> None:
         self._block, self._is_hidden = block, is_hidden
         known.begin()
         self._events, self._made, self._which = known.read(block)

@@ -15,10 +15,10 @@ from binlog_kaitai.log.log_end import classify_end
 from binlog_kaitai.log.threads import thread_count
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
-from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, LogEvents, StoppedError
-from binlog_kaitai.render.dump.printed_event import Item, inner_item, item_of, rewrite
+from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, LogEvents, SelectionEndedError
+from binlog_kaitai.render.dump.printed_event import PrintedEvent, inner_item, item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
-from binlog_kaitai.render.dump.selection import Domains, Selection, Verdict
+from binlog_kaitai.render.dump.selection import Domains, DumpSelection, Verdict
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ class _Dump:
         self.write = write
         self.options = options
         self.loads = LoadFiles(options.local_load)
-        self.selection = Selection(options)
+        self.selection = DumpSelection(options)
         self.domains = Domains(options)
         self.printer: Printer | None = None
-        self.outer: Item | None = None
+        self.outer: PrintedEvent | None = None
         #: The format descriptions before the start position, if blocks are printed from there.
         self._rest: list[Event] = []
         self._has_begun = False
@@ -132,17 +132,17 @@ class _Dump:
         if event.payload_index is not None:
             if self.outer is None:
                 return True  # in a transaction that is left out
-            item = inner_item(event, self.outer)
+            printed = inner_item(event, self.outer)
         else:
             self.end_payload()
-            item = item_of(event)
-        item.position = item.position if shown_at is None else shown_at
+            printed = item_of(event)
+        printed.position = printed.position if shown_at is None else shown_at
         try:
-            verdict = self._print(item, passes)
+            verdict = self._print(printed, passes)
         except MemoryError as error:
             raise event.locate(out_of_memory(error)) from error
-        if verdict is Verdict.PRINT and item.kind == EventType.transaction_payload_event:
-            self.outer = item
+        if verdict is Verdict.PRINT and printed.kind == EventType.transaction_payload_event:
+            self.outer = printed
         return verdict is not Verdict.STOP
 
     def end_payload(self) -> None:
@@ -150,19 +150,19 @@ class _Dump:
             self._printer.end_payload()
         self.outer = None
 
-    def _print(self, item: Item, passes: bool | None) -> Verdict:
+    def _print(self, printed: PrintedEvent, passes: bool | None) -> Verdict:
         """Print an event if it is selected."""
-        self._printer.check(item)
-        verdict = self.selection.decide(item)
+        self._printer.check(printed)
+        verdict = self.selection.decide(printed)
         if verdict is Verdict.PRINT:
-            if self.domains.hides(item):
+            if self.domains.hides(printed):
                 return Verdict.SKIP
-            if self.selection.filters_gtid(item) if passes is None else passes:
-                self._printer.pass_over(item)
+            if self.selection.filters_gtid(printed) if passes is None else passes:
+                self._printer.pass_over(printed)
                 return Verdict.SKIP
             if self._printer.rewritten:
-                rewrite(item, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
-            self._printer.process(item)
+                rewrite(printed, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
+            self._printer.process(printed)
         return verdict
 
     def _events_from(self, source: Source, start: int) -> Iterator[tuple[Event, int | None]]:
@@ -230,7 +230,7 @@ class _Dump:
                     in_bulk.print(block)
                 tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
                 self.reader.ends.append(classify_end(name, tail, context))
-        except StoppedError:
+        except SelectionEndedError:
             return False
         except BinlogError as error:
             position = start if log is None else log.position

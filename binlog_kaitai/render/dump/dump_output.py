@@ -18,9 +18,9 @@ import numpy as np
 from binlog_kaitai.errors import reading
 from binlog_kaitai.log.text_kernels import WIDTH, Style
 from binlog_kaitai.log.text_kernels import Style as HexdumpStyle
-from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.row_comments import RowsHeader
-from binlog_kaitai.render.dump.row_printer import QuickRows
+from binlog_kaitai.render.dump.row_printer import RowPrinter
 from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
 
 #: How many bytes are encoded at once, if the text is passed on in pieces.
@@ -124,7 +124,7 @@ _MOST = 32 << 20
 _STEP = 1 << 20
 
 
-class Spool:
+class TextSpool:
     """Pieces of text, in order."""
 
     def __init__(self) -> None:
@@ -221,7 +221,7 @@ class LoadFiles:
 #: Receives the text as it is written.
 Write = Callable[[bytes], object]
 
-PutItem = Callable[[Item], None]
+PutItem = Callable[[PrintedEvent], None]
 
 #: Maximum number of pieces of a text that waits outside the spool.
 _FEW = 16
@@ -232,7 +232,7 @@ ROW_COUNT = b"# Number of rows: "
 BINLOG, BINLOG_END = b"\nBINLOG '\n", b"'"
 
 
-class Texts:
+class TextSink:
     """Collects pieces of text: bytes, or templates with fields of an event.
 
     Parameters
@@ -248,18 +248,18 @@ class Texts:
         self._extend = extend
         self._style = style
 
-    def fill(self, template: bytes, item: Item, constants: dict[bytes, Any] | None = None) -> None:
-        """Add a template; `constants` are the same for all events of the item's shape."""
-        values = item.values
+    def fill(self, template: bytes, printed: PrintedEvent, constants: dict[bytes, Any] | None = None) -> None:
+        """Add a template; `constants` are the same for all events of the event's shape."""
+        values = printed.values
         if constants:
             values.update(constants)
         self.append(template % values)
 
-    def hexdump(self, item: Item) -> None:
+    def hexdump(self, printed: PrintedEvent) -> None:
         """Add the bytes of an event."""
-        if item.position:
-            header_length = item.event.layout.header_length_of(item.event.type_code)
-            self._extend(hexdump(self._style, item.raw, item.position, header_length))
+        if printed.position:
+            header_length = printed.event.layout.header_length_of(printed.event.type_code)
+            self._extend(hexdump(self._style, printed.raw, printed.position, header_length))
 
 
 class Output:
@@ -281,12 +281,12 @@ class Output:
         self.write = write
         self._delimiter = delimiter
         self._head: list[bytes] = []
-        self._held = Spool()
-        self.now = Texts(write, self._write_all, style)
-        self.head = Texts(self._head.append, self._extend_head, style)
-        self.body, self.tail = Spool(), Spool()
+        self._held = TextSpool()
+        self.now = TextSink(write, self._write_all, style)
+        self.head = TextSink(self._head.append, self._extend_head, style)
+        self.body, self.tail = TextSpool(), TextSpool()
         self.rows = 0
-        self.kept: tuple[Item, PutItem] | None = None
+        self.kept: tuple[PrintedEvent, PutItem] | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -333,30 +333,30 @@ class Output:
         self.body.extend(base64_pieces(raw))
 
     def add_rows(
-        self, rows: QuickRows, item: Item, rows_header: RowsHeader | None, name: bytes | None
+        self, rows: RowPrinter, printed: PrintedEvent, rows_header: RowsHeader | None, name: bytes | None
     ) -> None:
         """Add the rows of an event, with a new database name if one is given."""
-        pieces, count = rows.pieces(item.event, rows_header, name)
+        pieces, count = rows.pieces(printed.event, rows_header, name)
         self.tail.extend(pieces)
         self.rows += count
 
-    def count_rows(self, rows: QuickRows, item: Item, rows_header: RowsHeader | None) -> None:
+    def count_rows(self, rows: RowPrinter, printed: PrintedEvent, rows_header: RowsHeader | None) -> None:
         """Count the rows of an event without printing them."""
-        self.rows += rows.count(item.event, rows_header)
+        self.rows += rows.count(printed.event, rows_header)
 
     def base64(self, raw: bytes) -> bytes:
         """An event as lines of a BINLOG statement of its own."""
         return base64_lines(raw)
 
-    def keep(self, item: Item, put: PutItem) -> None:
+    def keep(self, printed: PrintedEvent, put: PutItem) -> None:
         """Keep an event to print it with another one; `put` adds its text."""
-        self.kept = item, put
+        self.kept = printed, put
 
-    def put_kept(self, item: Item) -> None:
+    def put_kept(self, printed: PrintedEvent) -> None:
         """Add the text of the kept event, with the position of another one."""
         if self.kept is not None:
             kept, put = self.kept
-            kept.position = item.position
+            kept.position = printed.position
             put(kept)
 
     def end_statement(self, *, shows_count: bool = False, shows_zero: bool = False) -> None:

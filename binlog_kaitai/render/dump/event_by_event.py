@@ -12,9 +12,9 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import Event, LogReader
-from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.row_printer import KERNELS_FROM
-from binlog_kaitai.render.dump.selection import Selection
+from binlog_kaitai.render.dump.selection import DumpSelection
 
 #: The cost of printing an event individually, in bytes processed by kernels.
 _CALL = 1 << 10
@@ -22,7 +22,7 @@ _CALL = 1 << 10
 BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16
 
 
-class StoppedError(Exception):
+class SelectionEndedError(Exception):
     """The selected events end."""
 
 
@@ -35,13 +35,13 @@ class Dump(Protocol):
         The event reader.
     selection : Selection
         Selects the events to print.
-    outer : Item or None
+    outer : PrintedEvent or None
         The payload event whose events are being printed.
     """
 
     reader: LogReader
-    selection: Selection
-    outer: Item | None
+    selection: DumpSelection
+    outer: PrintedEvent | None
 
     def show(self, event: Event, shown_at: int | None = None, passes: bool | None = None) -> bool:
         """Print an event if it is selected; False once the selected events end."""
@@ -102,7 +102,7 @@ class LogEvents:
         """Print one event, and the events inside it unless these are printed as blocks."""
         for event in islice(self._read(block, row), 1 if is_opened else None):
             if not self.dump.show(event, passes=passes):
-                raise StoppedError
+                raise SelectionEndedError
         if self.dump.selection.is_waiting:
             self.context.table_maps.clear()  # clients have not seen them
 

@@ -24,7 +24,7 @@ from binlog_kaitai.log.event_gtids import Stated
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.payloads import payload_headers
-from binlog_kaitai.render.dump.block_columns import Lines
+from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.block_rows import RowsEvents
 from binlog_kaitai.render.dump.printed_event import MICROSECONDS, XIDS
 from binlog_kaitai.render.dump.statement_settings import (
@@ -61,7 +61,7 @@ class _Template(NamedTuple):
     is_usual: bool
 
 
-class Templates:
+class StatusTemplates:
     """The status variables seen so far."""
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ _GTID_FLAGS = ("has_commit_id", "is_ddl", "is_transactional", "has_waited", "is_
                "is_parallel_allowed")  # fmt: skip
 
 
-class Found(NamedTuple):
+class ShapeKeys(NamedTuple):
     """Which events of a type have a shape, and the numbers that make up the shape."""
 
     matches: Any
@@ -181,10 +181,10 @@ class Shapes:
 
     def __init__(
         self,
-        lines: Lines,
+        lines: BlockColumns,
         rows: RowsEvents,
         maps: tuple[Any, Any, Any],
-        templates: Templates,
+        templates: StatusTemplates,
         is_passed: Bools,
     ) -> None:
         self._lines, self._rows, self._maps, self._templates = lines, rows, maps, templates
@@ -211,53 +211,53 @@ class Shapes:
             self.numbers = np.where(is_after, self.numbers + self.count, self.numbers)
             self.count *= 2
 
-    def _of_kind(self, kind: int, events: Ints) -> Found | None:
+    def _of_kind(self, kind: int, events: Ints) -> ShapeKeys | None:
         if kind in ROWS_TYPES:
             number_of = np.full(len(self._lines.block), -1, dtype=np.int64)
             number_of[self._rows.events] = np.arange(len(self._rows.events))
             number = number_of[events]
             keys = self._rows.rows_header_of, self._rows.program_of
             rows_header, program = (np.append(key, -1)[number] for key in keys)
-            return Found(program >= 0, (rows_header, program))
+            return ShapeKeys(program >= 0, (rows_header, program))
         body, shape = self._lines.block.body(kind), _SHAPES.get(kind)
         return None if shape is None else shape(self, events, body)
 
-    def _plain(self, events: Ints, body: Gathered) -> Found:
-        return Found(_reached(events, body))
+    def _plain(self, events: Ints, body: Gathered) -> ShapeKeys:
+        return ShapeKeys(_reached(events, body))
 
-    def _gtid(self, events: Ints, body: Gathered) -> Found | None:
+    def _gtid(self, events: Ints, body: Gathered) -> ShapeKeys | None:
         if not body.layout.complete:
             return None
         has_statements = _spread(body["may_have_statements"], len(events))
         keys = [body.mask("immediate_commit_timestamp"), has_statements]
         for name in _VERSIONS:
             keys += [body.mask(name), np.where(body.mask(name), body.numbers(name).astype(np.int64), 0)]
-        return Found(_reached(events, body), tuple(keys))
+        return ShapeKeys(_reached(events, body), tuple(keys))
 
-    def _gtid_of_source(self, events: Ints, body: Gathered) -> Found | None:
+    def _gtid_of_source(self, events: Ints, body: Gathered) -> ShapeKeys | None:
         found = self._gtid(events, body)
         if found is None:
             return None
         starts, lengths = body.ranges("uuid")
         source = group_ranges(self._lines.block.data, starts, starts + lengths)
-        return Found(found.matches, (*found.keys, source))
+        return ShapeKeys(found.matches, (*found.keys, source))
 
-    def _tagged_gtid(self, events: Any, body: Any) -> Found | None:
+    def _tagged_gtid(self, events: Any, body: Any) -> ShapeKeys | None:
         found = self._gtid(events, body)
         if found is None:
             return None
         tagged = Stated.of(self._lines.block, EventType.gtid_tagged_log_event)
-        return Found(found.matches & tagged.matches, (*found.keys, tagged.codes))
+        return ShapeKeys(found.matches & tagged.matches, (*found.keys, tagged.codes))
 
-    def _mariadb_gtid(self, events: Ints, body: Gathered) -> Found:
+    def _mariadb_gtid(self, events: Ints, body: Gathered) -> ShapeKeys:
         count = len(events)
         is_of_xa = _spread(body["is_prepared_xa"], count) | _spread(body["is_completed_xa"], count)
         keys = [_spread(body[name], count) for name in _GTID_FLAGS]
         servers = self._lines.block.header_of(events).numbers("server_id").astype(np.int64)
         keys += [body.numbers("domain_id").astype(np.int64), servers]
-        return Found(_reached(events, body) & ~is_of_xa, tuple(keys))
+        return ShapeKeys(_reached(events, body) & ~is_of_xa, tuple(keys))
 
-    def _query(self, events: Ints, body: Gathered) -> Found | None:
+    def _query(self, events: Ints, body: Gathered) -> ShapeKeys | None:
         block = self._lines.block
         if not body.layout.complete or "status_vars" not in body:
             return None
@@ -269,21 +269,21 @@ class Shapes:
         thread = np.where(is_specific, body.numbers("thread_id").astype(np.int64), 0)
         meaning = meanings(block.data, *body.ranges("query"))
         matches = _reached(events, body) & (templates >= 0)
-        return Found(matches, (templates, micros > 0, schema, thread, meaning))
+        return ShapeKeys(matches, (templates, micros > 0, schema, thread, meaning))
 
-    def _table_map(self, events: Ints, body: Gathered) -> Found:
+    def _table_map(self, events: Ints, body: Gathered) -> ShapeKeys:
         which = np.full(len(self._lines.block), -1, dtype=np.int64)
         which[self._maps[0]] = self._maps[2]
-        return Found(which[events] >= 0, (which[events],))
+        return ShapeKeys(which[events] >= 0, (which[events],))
 
-    def _payload(self, events: Ints, body: Gathered) -> Found | None:
+    def _payload(self, events: Ints, body: Gathered) -> ShapeKeys | None:
         """Payloads whose events follow in the block."""
         if self._lines.inside is None:
             return None
-        return Found(payload_headers(self._lines.block, events).matches)
+        return ShapeKeys(payload_headers(self._lines.block, events).matches)
 
 
-_SHAPES: dict[int, Callable[[Shapes, Any, Any], Found | None]] = {
+_SHAPES: dict[int, Callable[[Shapes, Any, Any], ShapeKeys | None]] = {
     EventType.xid_event: Shapes._plain,
     EventType.rows_query_log_event: Shapes._plain,
     EventType.annotate_rows_event: Shapes._plain,

@@ -31,7 +31,7 @@ from binlog_kaitai.render.dump.client_values import encode
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Output, Write
 from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, rows_line, uncompressed
-from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_comments import RowsHeader, images_end
 from binlog_kaitai.rows.cell_widths import widths_of
@@ -284,12 +284,12 @@ class FlashbackPrinter(MariadbPrinter):
         self._kind = 0
         self._stop = b""
 
-    def put_position(self, item: Item) -> None:
+    def put_position(self, printed: PrintedEvent) -> None:
         """In another order, positions would be misleading."""
 
-    def take(self, item: Item) -> None:
-        self._kind = item.kind
-        super().take(item)
+    def take(self, printed: PrintedEvent) -> None:
+        self._kind = printed.kind
+        super().take(printed)
 
     def hold_lines(self) -> bool:
         """Keep the lines of an event for the end, if they are reversed."""
@@ -301,39 +301,41 @@ class FlashbackPrinter(MariadbPrinter):
             return False
         return True
 
-    def put_query(self, item: Item, query: bytes, alter: Any) -> None:
+    def put_query(self, printed: PrintedEvent, query: bytes, alter: Any) -> None:
         if query in _INSTEAD:
             self.out.head.append(_INSTEAD[query] + b"\n" + self.delimiter + b"\n")
 
-    def print_xid(self, item: Item, body: XidEvent) -> None:
-        self.put(item, b"\tXid = %(xid)d\n", b"START TRANSACTION" + self.delimiter + b"\n")
+    def print_xid(self, printed: PrintedEvent, body: XidEvent) -> None:
+        self.put(printed, b"\tXid = %(xid)d\n", b"START TRANSACTION" + self.delimiter + b"\n")
 
-    def print_gtid(self, item: Item, body: MariadbGtidEvent) -> None:
+    def print_gtid(self, printed: PrintedEvent, body: MariadbGtidEvent) -> None:
         if not body.is_standalone:
             self.out.head.append(b"COMMIT\n" + self.delimiter + b"\n")
 
-    def print_rows(self, item: Item) -> None:
-        rows_header = self.rows_headers.of(item.event)
-        body: Any = item.event.body if rows_header is None else rows_header.body
+    def print_rows(self, printed: PrintedEvent) -> None:
+        rows_header = self.rows_headers.of(printed.event)
+        body: Any = printed.event.body if rows_header is None else rows_header.body
         if body.table_id.value not in self.state.ignored_maps:
-            self._take_back(item, body, rows_header)
+            self._take_back(printed, body, rows_header)
         if body.is_statement_end:
             self.state.ignored_maps, self.state.is_annotated = frozenset(), False
             self._end_rows()
 
-    def _take_back(self, item: Item, body: RowsBody, rows_header: RowsHeader | None) -> None:
+    def _take_back(self, printed: PrintedEvent, body: RowsBody, rows_header: RowsHeader | None) -> None:
         # The client prints a compressed event under its uncompressed type.
-        is_packed = "compressed" in EventType(item.kind).name
-        kind = item.kind if is_packed else opposite(item.kind)
+        is_packed = "compressed" in EventType(printed.kind).name
+        kind = printed.kind if is_packed else opposite(printed.kind)
         is_end = not self._has_rows
-        item.raw = flagged(item.event, is_end=is_end)
+        printed.raw = flagged(printed.event, is_end=is_end)
         # The client computes a checksum for decompressed events, including the flags.
-        event = event_of(item.event, uncompressed(item, body) if is_packed else item.raw)
-        shown = Item(event, item.kind, item.position, item.end_position, event.raw, item.checksum)
+        event = event_of(printed.event, uncompressed(printed, body) if is_packed else printed.raw)
+        shown = PrintedEvent(
+            event, printed.kind, printed.position, printed.end_position, event.raw, printed.checksum
+        )
         if not self.options.short_form:
             self.put_header(shown)
             self._lines.push(self.out.take_head() + rows_line(kind, body, is_end=is_end))
-        content = None if event.table_map is None else self.quick.content_of(event.table_map)[1]
+        content = None if event.table_map is None else self.row_printer.content_of(event.table_map)[1]
         inverse = self._turn(event, rows_header, content)
         shown.event, shown.raw = inverse, inverse.raw
         if self.options.prints_base64:
@@ -346,11 +348,11 @@ class FlashbackPrinter(MariadbPrinter):
         rows_header = self.rows_headers.of(event)
         if self.options.shown_rows:
             name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-            found = self.quick.text(event, rows_header, name)
+            found = self.row_printer.text(event, rows_header, name)
             self._texts.push(found.text)
             self.out.rows += found.rows
         elif not self.options.short_form:
-            self.out.rows += self.quick.count(event, rows_header)
+            self.out.rows += self.row_printer.count(event, rows_header)
 
     def _end_rows(self) -> None:
         """Push a statement from its end to its start, since the stack is read backward."""

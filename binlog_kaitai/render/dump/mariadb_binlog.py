@@ -19,7 +19,7 @@ from binlog_kaitai.render.dump.client_values import (
 )
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import MARIADB_STYLE, LoadFiles, Write
-from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
@@ -31,8 +31,8 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, Style
-from binlog_kaitai.render.dump.row_printer import QuickRows
+from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, RowStyle
+from binlog_kaitai.render.dump.row_printer import RowPrinter
 from binlog_kaitai.render.dump.statement_settings import (
     MariadbPreamble,
     is_transaction_keyword,
@@ -168,29 +168,29 @@ class MariadbRows(Printer):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
-        self.style = Style(MARIADB_CELLS, options.shown_rows, _UNKNOWN)
-        self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=True)
+        self.style = RowStyle(MARIADB_CELLS, options.shown_rows, _UNKNOWN)
+        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=True)
 
-    def keep_annotation(self, item: Item, body: AnnotateRowsEvent) -> None:
+    def keep_annotation(self, printed: PrintedEvent, body: AnnotateRowsEvent) -> None:
         """Keep the statement of a rows event until rows follow."""
         if not self.options.skip_annotate_row_events:
             self.state.is_annotated = True
-            self.out.keep(item, self.put_annotation)
+            self.out.keep(printed, self.put_annotation)
 
-    def put_annotation(self, item: Item) -> None:
+    def put_annotation(self, printed: PrintedEvent) -> None:
         """Add the statement of a rows event."""
         if self.options.short_form:
             self.out.head.append(b"# Annotate_rows:\n")
         else:
-            self.put_header(item)
+            self.put_header(printed)
             self.out.head.append(b"\tAnnotate_rows:\n")
-        self.out.head.fill(b"%(lines)s", item)
+        self.out.head.fill(b"%(lines)s", printed)
 
     def skips_table(self, body: TableMapEvent) -> bool:
         wanted = self.options.table
         return super().skips_table(body) or (bool(wanted) and encode(wanted or "") != encode(body.table_name))
 
-    def print_table_map(self, item: Item, body: TableMapEvent) -> None:
+    def print_table_map(self, printed: PrintedEvent, body: TableMapEvent) -> None:
         state, number = self.state, body.table_id.value
         if self.skips_table(body):
             state.ignored_maps |= {number}
@@ -198,11 +198,11 @@ class MariadbRows(Printer):
         state.ignored_maps -= {number}
         if state.is_annotated:
             state.is_annotated = False
-            self.out.put_kept(item)
+            self.out.put_kept(printed)
         line, metadata = self.table_map_text(body)
-        self.put_comment(item, line)
+        self.put_comment(printed, line)
         self.out.head.append(metadata)
-        self.add_base64(item)
+        self.add_base64(printed)
 
     def table_map_text(self, body: TableMapEvent) -> tuple[bytes, bytes]:
         """The rest of a table map's header line, and the lines after it."""
@@ -214,14 +214,14 @@ class MariadbRows(Printer):
             return line, b""
         return line, metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6))
 
-    def print_rows(self, item: Item) -> None:
+    def print_rows(self, printed: PrintedEvent) -> None:
         """Print one rows event; at the end of the statement, everything kept of it."""
-        rows_header, state = self.rows_headers.of(item.event), self.state
-        body: Any = item.event.body if rows_header is None else rows_header.body
+        rows_header, state = self.rows_headers.of(printed.event), self.state
+        body: Any = printed.event.body if rows_header is None else rows_header.body
         is_end = bool(body.is_statement_end)
         if body.table_id.value not in state.ignored_maps:
-            self._keep_rows(item, body, rows_header)
-            state.ends_unknown = is_end and item.event.table_map is None
+            self._keep_rows(printed, body, rows_header)
+            state.ends_unknown = is_end and printed.event.table_map is None
         if is_end:
             state.ignored_maps, state.is_annotated = frozenset(), False
             self.end_statement()
@@ -231,18 +231,18 @@ class MariadbRows(Printer):
         """The rest of a rows event's header line."""
         return rows_line(kind, body, is_end=body.is_statement_end)
 
-    def _keep_rows(self, item: Item, body: Any, rows_header: RowsHeader | None) -> None:
-        if "compressed" in EventType(item.kind).name:
-            item.raw = uncompressed(item, body)
+    def _keep_rows(self, printed: PrintedEvent, body: Any, rows_header: RowsHeader | None) -> None:
+        if "compressed" in EventType(printed.kind).name:
+            printed.raw = uncompressed(printed, body)
         if not self.options.short_form:
-            self.put_header(item)
-            self.out.head.append(self.rows_line(item.kind, body))
-            self.add_base64(item)
-        table_map = item.event.table_map
+            self.put_header(printed)
+            self.out.head.append(self.rows_line(printed.kind, body))
+            self.add_base64(printed)
+        table_map = printed.event.table_map
         if self.options.shown_rows:
-            self.out.add_rows(self.quick, item, rows_header, self.new_name(table_map))
+            self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(table_map))
         elif table_map is not None and not self.options.short_form:
-            self.out.count_rows(self.quick, item, rows_header)
+            self.out.count_rows(self.row_printer, printed, rows_header)
 
     @property
     def shows_row_count(self) -> bool:
@@ -255,12 +255,12 @@ class MariadbRows(Printer):
         self.state.ends_unknown = False
 
 
-def uncompressed(item: Item, body: Any) -> bytes:
+def uncompressed(printed: PrintedEvent, body: Any) -> bytes:
     """The plain rows event for a compressed one."""
     packed: Any = body.compressed_images
-    after = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0
-    front = item.raw[: len(item.raw) - after - packed._io.size()]
-    plain = getattr(EventType, EventType(item.kind).name.replace("_compressed", ""))
+    after = CHECKSUM_SIZE if printed.event.checksum_status != "none" else 0
+    front = printed.raw[: len(printed.raw) - after - packed._io.size()]
+    plain = getattr(EventType, EventType(printed.kind).name.replace("_compressed", ""))
     at = header_offset("type_code")
     front = front[:at] + bytes([plain]) + front[at + 1 :]
     data = zlib.decompress(packed.deflated.data)
@@ -346,113 +346,113 @@ class MariadbPrinter(MariadbRows):
             text += b"/*!100001 SET @@SESSION.GTID_DOMAIN_ID=@@GLOBAL.GTID_DOMAIN_ID */;\n"
         return text
 
-    def put_position(self, item: Item) -> None:
+    def put_position(self, printed: PrintedEvent) -> None:
         if self.options.prints_row_positions:
-            super().put_position(item)
+            super().put_position(printed)
 
-    def take(self, item: Item) -> None:
-        self.put_position(item)
-        if is_skipped(item.kind, item.event.fixed_header.flags, self.version):
-            self.print_skip_replication(item)
-            self.print_ignorable(item)
+    def take(self, printed: PrintedEvent) -> None:
+        self.put_position(printed)
+        if is_skipped(printed.kind, printed.event.fixed_header.flags, self.version):
+            self.print_skip_replication(printed)
+            self.print_ignorable(printed)
             return
-        if item.kind in ROWS_TYPES:
-            self.print_rows(item)
+        if printed.kind in ROWS_TYPES:
+            self.print_rows(printed)
             return
-        body: Any = item.event.body
-        if item.kind in self.printers:
-            self.printers[item.kind](item, body)
+        body: Any = printed.event.body
+        if printed.kind in self.printers:
+            self.printers[printed.kind](printed, body)
         else:
-            self.put_unknown(item)
-        if item.kind not in _IN_ANY_SESSION:
-            self.print_skip_replication(item)  # before the event's own text, which waits for the flush
-        if item.kind != EventType.annotate_rows_event:
+            self.put_unknown(printed)
+        if printed.kind not in _IN_ANY_SESSION:
+            self.print_skip_replication(printed)  # before the event's own text, which waits for the flush
+        if printed.kind != EventType.annotate_rows_event:
             self.out.flush()
 
-    def print_skip_replication(self, item: Item) -> None:
+    def print_skip_replication(self, printed: PrintedEvent) -> None:
         """Print a change of the session's `skip_replication`."""
-        is_skipped = bool(item.event.header.is_skipped_for_replication)
+        is_skipped = bool(printed.event.header.is_skipped_for_replication)
         if is_skipped != self.state.is_replication_skipped:
             self.state.is_replication_skipped = is_skipped
             self.out.now.append(b"/*!50521 SET skip_replication=%d*/%s\n" % (is_skipped, self.delimiter))
 
-    def print_ignorable(self, item: Item) -> None:
+    def print_ignorable(self, printed: PrintedEvent) -> None:
         """Print an event that the client skips."""
-        name = ignorable_name(item.kind, self.version)
-        self.put_comment(item, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name))
+        name = ignorable_name(printed.kind, self.version)
+        self.put_comment(printed, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (printed.kind, name))
         self.out.flush()
 
-    def print_format(self, item: Item, body: FormatDescriptionEvent) -> None:
-        header = item.event.header
+    def print_format(self, printed: PrintedEvent, body: FormatDescriptionEvent) -> None:
+        header = printed.event.header
         self.log_version = version_of(body.server_version)
-        self.put_start(item, body)
+        self.put_start(printed, body)
         if header.is_in_use and not self.options.short_form:
             self.out.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
         if body.create_timestamp and not header.is_artificial:
             self.put_statement(b"ROLLBACK")
         if self.options.prints_base64:
-            self.out.head.append(b"BINLOG '\n" + self.out.base64(item.raw) + b"'" + self.delimiter + b"\n")
+            self.out.head.append(b"BINLOG '\n" + self.out.base64(printed.raw) + b"'" + self.delimiter + b"\n")
 
-    def print_query(self, item: Item, body: QueryBody) -> None:
+    def print_query(self, printed: PrintedEvent, body: QueryBody) -> None:
         query = bytes(body.query)
         if not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name)):
             return
-        self._print_early_use(item, body)
-        self.print_skip_replication(item)
-        name = b"Query_compressed" if item.kind == EventType.query_compressed_event else b"Query"
-        self.statements.print(item, body, query, name)
-        self.put_query(item, query, item.status.get("mariadb_gtid_flags3"))
+        self._print_early_use(printed, body)
+        self.print_skip_replication(printed)
+        name = b"Query_compressed" if printed.kind == EventType.query_compressed_event else b"Query"
+        self.statements.print(printed, body, query, name)
+        self.put_query(printed, query, printed.status.get("mariadb_gtid_flags3"))
 
-    def put_query(self, item: Item, query: bytes, alter: Any) -> None:
+    def put_query(self, printed: PrintedEvent, query: bytes, alter: Any) -> None:
         """Add the statement itself; `alter` are the flags of a two-phase ALTER."""
         if is_two_phase(alter):
-            self._put_alter(item, query, alter)
+            self._put_alter(printed, query, alter)
         else:
-            self.out.head.fill(b"%(query)s\n", item)
+            self.out.head.fill(b"%(query)s\n", printed)
             self.out.head.append(self.delimiter + b"\n")
 
-    def _put_alter(self, item: Item, query: bytes, alter: Any) -> None:
+    def _put_alter(self, printed: PrintedEvent, query: bytes, alter: Any) -> None:
         head = self.out.head
         if self.options.prints_base64:
             is_comment = alter.is_start_alter or alter.is_rollback_alter
-            head.append(b"/*!100600 " * is_comment + b"BINLOG '\n" + self.out.base64(item.raw))
+            head.append(b"/*!100600 " * is_comment + b"BINLOG '\n" + self.out.base64(printed.raw))
             head.append((b"' */" if is_comment else b"'") + self.delimiter + b"\n")
         if self.options.shown_rows:
             head.append(b"### " + query + b"\n")
 
-    def _print_early_use(self, item: Item, body: StatementBody) -> None:
+    def _print_early_use(self, printed: PrintedEvent, body: StatementBody) -> None:
         """Print USE for a renamed database, which the client does before the header line."""
         new = None if is_transaction_keyword(bytes(body.query)) else self.new_name(body)
-        if new is None or self.state.database == new or item.event.header.is_use_suppressed:
+        if new is None or self.state.database == new or printed.event.header.is_use_suppressed:
             return
         self.state.database = new
         self.out.now.append(b"use " + identifier(new) + self.delimiter + b"\n")
 
-    def print_user_var(self, item: Item, body: UserVarEvent) -> None:
+    def print_user_var(self, printed: PrintedEvent, body: UserVarEvent) -> None:
         value = user_value(body, is_mariadb=True, old_names=self.version < (10, 6))
         name = identifier(encode(body.name))
-        self.put(item, b"\tUser_var\n")
+        self.put(printed, b"\tUser_var\n")
         self.put_statement(b"SET @" + name + b":=" + value)
 
-    def print_load_query(self, item: Item, body: ExecuteLoadQueryEvent) -> None:
+    def print_load_query(self, printed: PrintedEvent, body: ExecuteLoadQueryEvent) -> None:
         name = self.loads.take(body.file_id)
         if self.skips_database(encode(body.schema_name)) or name is None:
             return
         query = bytes(body.query)
-        self._print_early_use(item, body)
-        self.print_skip_replication(item)
-        self.statements.print(item, body, query, b"Execute_load_query")
+        self._print_early_use(printed, body)
+        self.print_skip_replication(printed)
+        self.statements.print(printed, body, query, b"Execute_load_query")
         self.out.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
         if not self.options.short_form:
             self.out.head.append(b"# file_id: %d \n" % body.file_id)
 
-    def print_gtid(self, item: Item, body: MariadbGtidEvent) -> None:
+    def print_gtid(self, printed: PrintedEvent, body: MariadbGtidEvent) -> None:
         if not self.options.short_form:
-            self.put_header(item)
-            self.out.head.fill(_gtid_line(body), item, {b"domain_id": body.domain_id})
-            self._put_gtid_session(item, body)
+            self.put_header(printed)
+            self.out.head.fill(_gtid_line(body), printed, {b"domain_id": body.domain_id})
+            self._put_gtid_session(printed, body)
             number = self._versioned + b"100001 SET @@session.gtid_seq_no=%(sequence_number)d*/"
-            self.out.head.fill(number + self.delimiter + b"\n", item)
+            self.out.head.fill(number + self.delimiter + b"\n", printed)
         if body.is_prepared_xa:
             self.put_statement(b"XA START " + _xid(body.xid))
         elif not body.is_standalone:
@@ -462,9 +462,9 @@ class MariadbPrinter(MariadbRows):
     def _versioned(self) -> bytes:
         return b"/*M!" if self.version >= (10, 6) else b"/*!"
 
-    def _put_gtid_session(self, item: Item, body: MariadbGtidEvent) -> None:
+    def _put_gtid_session(self, printed: PrintedEvent, body: MariadbGtidEvent) -> None:
         """Add statements for the session variables that a GTID event changes."""
-        is_allowed, server_id = bool(body.is_parallel_allowed), item.event.fixed_header.server_id
+        is_allowed, server_id = bool(body.is_parallel_allowed), printed.event.fixed_header.server_id
         state, set_ = self.state, self._versioned + b"%d SET @@session.%s=%d*/"
         if state.is_parallel_allowed != is_allowed:
             state.is_parallel_allowed = is_allowed
@@ -476,25 +476,25 @@ class MariadbPrinter(MariadbRows):
             state.server_id = server_id
             self.put_statement(set_ % (100001, b"server_id", server_id))
 
-    def print_gtid_list(self, item: Item, body: MariadbGtidListEvent) -> None:
+    def print_gtid_list(self, printed: PrintedEvent, body: MariadbGtidListEvent) -> None:
         gtids = [(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids]
         if self.version >= (10, 6):
             gtids.sort(key=lambda one: (one[0], one[2]))
         text = b",\n# ".join(b"%d-%d-%d" % one for one in gtids)
-        self.put_comment(item, b"\tGtid list [" + text + b"]\n")
+        self.put_comment(printed, b"\tGtid list [" + text + b"]\n")
 
-    def print_checkpoint(self, item: Item, body: BinlogCheckpointEvent) -> None:
-        self.put_comment(item, b"\tBinlog checkpoint " + encode(body.file_name) + b"\n")
+    def print_checkpoint(self, printed: PrintedEvent, body: BinlogCheckpointEvent) -> None:
+        self.put_comment(printed, b"\tBinlog checkpoint " + encode(body.file_name) + b"\n")
 
-    def print_encryption(self, item: Item, body: Any) -> None:
+    def print_encryption(self, printed: PrintedEvent, body: Any) -> None:
         text = (
             b"# Encryption scheme: %d, key_version: %d, nonce: %s\n# The rest of the binlog is encrypted!\n"
         )
         self.out.head.append(text % (body.scheme, body.key_version, body.nonce.hex().encode()))
 
-    def print_xa_prepare(self, item: Item, body: XaPrepareEvent) -> None:
+    def print_xa_prepare(self, printed: PrintedEvent, body: XaPrepareEvent) -> None:
         xid = _xid(body)
-        self.put(item, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
+        self.put(printed, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
 
 
 def _gtid_line(body: MariadbGtidEvent) -> bytes:

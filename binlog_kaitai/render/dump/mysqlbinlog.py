@@ -17,7 +17,7 @@ from binlog_kaitai.render.dump.client_values import (
 )
 from binlog_kaitai.render.dump.dump_options import Base64Output, DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
-from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
@@ -30,8 +30,8 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, Style, extra_info
-from binlog_kaitai.render.dump.row_printer import QuickRows
+from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, RowStyle, extra_info
+from binlog_kaitai.render.dump.row_printer import RowPrinter
 from binlog_kaitai.render.dump.statement_settings import (
     MysqlPreamble,
     ends_group,
@@ -157,17 +157,17 @@ class MysqlRows(Printer):
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
         unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
-        self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
-        self.rows_headers, self.quick = RowsHeaders(), QuickRows(self.style, is_mariadb=False)
+        self.style = RowStyle(MYSQL_CELLS, options.shown_rows, unknown)
+        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=False)
 
-    def print_rows_query(self, item: Item, body: RowsQueryEvent) -> None:
+    def print_rows_query(self, printed: PrintedEvent, body: RowsQueryEvent) -> None:
         if self.options.shown_rows < 2:
             return
-        self.put_header(item)
-        self.out.head.fill(b"\tRows_query\n%(lines)s", item)
-        self.add_base64(item)
+        self.put_header(printed)
+        self.out.head.fill(b"\tRows_query\n%(lines)s", printed)
+        self.add_base64(printed)
 
-    def print_table_map(self, item: Item, body: TableMapEvent) -> bool:
+    def print_table_map(self, printed: PrintedEvent, body: TableMapEvent) -> bool:
         state, number = self.state, body.table_id.value
         if self.skips_table(body):
             state.ignored_maps |= {number}
@@ -176,11 +176,11 @@ class MysqlRows(Printer):
         state.ignored_maps -= {number}
         if self.options.short_form:
             return True
-        self.put_header(item)
+        self.put_header(printed)
         self.out.head.append(
             self.table_map_text(body, shows_visibility=shows_invisible_keys(state.server_version))
         )
-        self.add_base64(item)
+        self.add_base64(printed)
         return True
 
     def table_map_text(self, body: TableMapEvent, *, shows_visibility: bool) -> bytes:
@@ -195,14 +195,14 @@ class MysqlRows(Printer):
             text += metadata_lines(body, is_mariadb=False)
         return text
 
-    def print_rows(self, item: Item) -> bool:
+    def print_rows(self, printed: PrintedEvent) -> bool:
         """Print one rows event; at the end of the statement, everything kept of it."""
-        rows_header = self.rows_headers.of(item.event)
-        body: Any = item.event.body if rows_header is None else rows_header.body
+        rows_header = self.rows_headers.of(printed.event)
+        body: Any = printed.event.body if rows_header is None else rows_header.body
         skips = body.table_id.value in self.state.ignored_maps
         self.state.has_left_out |= skips
         if not skips:
-            self._keep_rows(item, body, rows_header)
+            self._keep_rows(printed, body, rows_header)
         if body.is_statement_end:
             self.state.ignored_maps = frozenset()
             self.out.end_statement()
@@ -215,7 +215,7 @@ class MysqlRows(Printer):
         flags = b" flags:" + flags if flags else b""
         return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
 
-    def _keep_rows(self, item: Item, body: RowsEvent, rows_header: RowsHeader | None) -> None:
+    def _keep_rows(self, printed: PrintedEvent, body: RowsEvent, rows_header: RowsHeader | None) -> None:
         if self.options.short_form:
             return
         if self.options.base64_output is Base64Output.NEVER:
@@ -223,23 +223,23 @@ class MysqlRows(Printer):
             raise UsageError(reason)
         line = None if rows_header is None else rows_header.line
         if line is None:
-            line = self.rows_line(item.kind, body)
+            line = self.rows_line(printed.kind, body)
             if rows_header is not None:
                 rows_header.line = line
-        self.put_header(item)
+        self.put_header(printed)
         self.out.head.append(line)
-        self.add_base64(item)
+        self.add_base64(printed)
         if self.options.shown_rows:
-            self._add_rows(item, body, rows_header)
+            self._add_rows(printed, body, rows_header)
 
-    def _add_rows(self, item: Item, body: RowsEvent, rows_header: RowsHeader | None) -> None:
+    def _add_rows(self, printed: PrintedEvent, body: RowsEvent, rows_header: RowsHeader | None) -> None:
         extra = None if rows_header is None else rows_header.extra
         if extra is None:
             extra = extra_info(body)
             if rows_header is not None:
                 rows_header.extra = extra
         self.out.tail.extend(extra)
-        self.out.add_rows(self.quick, item, rows_header, self.new_name(item.event.table_map))
+        self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(printed.event.table_map))
 
 
 _ValueType = UserVarEvent.ResultType
@@ -305,70 +305,70 @@ class MysqlPrinter(MysqlRows):
             EventType.view_change_event: self.print_view_change,
         }
 
-    def check(self, item: Item) -> None:
-        super().check(item)
+    def check(self, printed: PrintedEvent) -> None:
+        super().check(printed)
         if not self.options.require_row_format:
             return
-        is_temporary = item.kind == EventType.query_event and bytes(
-            item.event.body.query[:16]
+        is_temporary = printed.kind == EventType.query_event and bytes(
+            printed.event.body.query[:16]
         ).upper().startswith(_TEMPORARY)
-        if is_temporary or item.kind in _NOT_ROWS:
+        if is_temporary or printed.kind in _NOT_ROWS:
             reason = "--require-row-format specified, but this is not logged as rows"
-            raise UsageError(f"{item.event.file}, position {item.event.position}: {reason}")
+            raise UsageError(f"{printed.event.file}, position {printed.event.position}: {reason}")
 
-    def put_position(self, item: Item) -> None:
+    def put_position(self, printed: PrintedEvent) -> None:
         # It waits for the next output.
         if not self.options.short_form:
-            self.out.head.fill(POSITION, item)
+            self.out.head.fill(POSITION, printed)
 
-    def take(self, item: Item) -> None:
-        self.put_position(item)
-        if item.kind in _WAITING:
-            self.waiting.append(item)
-        elif not self.print_event(item):
+    def take(self, printed: PrintedEvent) -> None:
+        self.put_position(printed)
+        if printed.kind in _WAITING:
+            self.waiting.append(printed)
+        elif not self.print_event(printed):
             self.out.hold()
             return
         self.out.flush()
 
-    def pass_over(self, item: Item) -> None:
-        super().pass_over(item)
+    def pass_over(self, printed: PrintedEvent) -> None:
+        super().pass_over(printed)
         self.out.hold()
 
-    def print_event(self, item: Item) -> bool:
+    def print_event(self, printed: PrintedEvent) -> bool:
         """Print one event; False if it is left out, so that its `# at` waits for the next one."""
-        if item.kind in ROWS_TYPES:
-            return self.print_rows(item)
-        body: Any = item.event.body
-        if item.kind == EventType.query_event:
-            return self.print_query(item, body)
-        if item.kind == EventType.table_map_event:
-            return self.print_table_map(item, body)
-        if item.kind in OLD_LOADS:
+        if printed.kind in ROWS_TYPES:
+            return self.print_rows(printed)
+        body: Any = printed.event.body
+        if printed.kind == EventType.query_event:
+            return self.print_query(printed, body)
+        if printed.kind == EventType.table_map_event:
+            return self.print_table_map(printed, body)
+        if printed.kind in OLD_LOADS:
             self.print_waiting(prints=True)
-        if item.kind in self.printers:
-            self.printers[item.kind](item, body)
+        if printed.kind in self.printers:
+            self.printers[printed.kind](printed, body)
         else:
-            self.print_other(item)
+            self.print_other(printed)
         return True
 
-    def print_other(self, item: Item) -> None:
+    def print_other(self, printed: PrintedEvent) -> None:
         """Print an event of a type unknown to the client."""
-        if item.event.header.is_ignorable:
-            self.put_comment(item, b"\tIgnorable\n# Unrecognized ignorable event\n")
+        if printed.event.header.is_ignorable:
+            self.put_comment(printed, b"\tIgnorable\n# Unrecognized ignorable event\n")
         else:
-            self.put_unknown(item)
+            self.put_unknown(printed)
 
     def print_waiting(self, *, prints: bool) -> None:
         """Print what the current statement depends on."""
-        for item in self.waiting:
+        for printed in self.waiting:
             if prints:
                 try:
-                    self.printers[item.kind](item, item.event.body)
+                    self.printers[printed.kind](printed, printed.event.body)
                 except BinlogError as error:
-                    raise item.event.locate(error) from error.__cause__
+                    raise printed.event.locate(error) from error.__cause__
         self.waiting.clear()
 
-    def print_query(self, item: Item, body: QueryEvent) -> bool:
+    def print_query(self, printed: PrintedEvent, body: QueryEvent) -> bool:
         query, state = bytes(body.query), self.state
         skips = not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name))
         self.print_waiting(prints=not skips)
@@ -380,8 +380,8 @@ class MysqlPrinter(MysqlRows):
                 state.has_seen_gtid = False
             return False
         self.note_statement(query)
-        self.statements.print(item, body, query, b"Query")
-        self.out.head.fill(b"%(query)s\n", item)
+        self.statements.print(printed, body, query, b"Query")
+        self.out.head.fill(b"%(query)s\n", printed)
         self.out.head.append(self.delimiter + b"\n")
         return True
 
@@ -404,15 +404,15 @@ class MysqlPrinter(MysqlRows):
         state = self.state
         state.is_in_transaction = state.has_seen_gtid = state.has_left_out = False
 
-    def print_format(self, item: Item, body: FormatDescriptionEvent) -> None:
-        header = item.event.header
+    def print_format(self, printed: PrintedEvent, body: FormatDescriptionEvent) -> None:
+        header = printed.event.header
         if not header.is_relay_log:
             # A transaction may continue in the next relay log, and after a format description that a replica
             # wrote for its server's log, which has no position in that log.
             if self.has_format and header.next_position:
                 self._end_transactions()
             self.has_format = True
-        self.put_start(item, body)
+        self.put_start(printed, body)
         if header.is_in_use and not self.options.short_form:
             self.out.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
         if header.is_relay_log:
@@ -420,16 +420,16 @@ class MysqlPrinter(MysqlRows):
         elif body.create_timestamp and not header.is_artificial:
             self.put_statement(b"ROLLBACK")
         if self.options.prints_base64 and not header.is_relay_log:
-            self.out.head.append(b"BINLOG '\n" + self.out.base64(item.raw) + b"'" + self.delimiter + b"\n")
+            self.out.head.append(b"BINLOG '\n" + self.out.base64(printed.raw) + b"'" + self.delimiter + b"\n")
         if self.options.skip_gtids and not self.options.short_form and not header.is_relay_log:
             self.put_statement(b"/*!50616 SET @@SESSION.GTID_NEXT='AUTOMATIC'*/")
 
-    def print_xid(self, item: Item, body: XidEvent) -> None:
+    def print_xid(self, printed: PrintedEvent, body: XidEvent) -> None:
         self._end_transaction()
-        super().print_xid(item, body)
+        super().print_xid(printed, body)
 
-    def print_user_var(self, item: Item, body: UserVarEvent) -> None:
-        self.put(item, b"\tUser_var\n")
+    def print_user_var(self, printed: PrintedEvent, body: UserVarEvent) -> None:
+        self.put(printed, b"\tUser_var\n")
         charset = self.state.charset
         is_text = bool(body.is_null) or body.value_type == _ValueType.string
         connection = _UTF8 if is_text or charset is None else charset[1]
@@ -438,7 +438,7 @@ class MysqlPrinter(MysqlRows):
         if charset is not None:
             self.statements.put_charset(charset)
 
-    def print_load_query(self, item: Item, body: ExecuteLoadQueryEvent) -> None:
+    def print_load_query(self, printed: PrintedEvent, body: ExecuteLoadQueryEvent) -> None:
         name = self.loads.take(body.file_id)
         if self.skips_database(encode(body.schema_name)):
             self.state.has_left_out = True
@@ -446,37 +446,37 @@ class MysqlPrinter(MysqlRows):
         if name is None:
             return
         query = bytes(body.query)
-        self.statements.print(item, body, query, b"Execute_load_query")
+        self.statements.print(printed, body, query, b"Execute_load_query")
         self.out.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
         if not self.options.short_form:
             self.out.head.append(b"# file_id: %d \n" % body.file_id)
 
-    def print_gtid(self, item: Item, body: GtidBody) -> None:
+    def print_gtid(self, printed: PrintedEvent, body: GtidBody) -> None:
         state = self.state
         state.has_seen_gtid = True
         if state.has_left_out:
             self._add_commit()
         version = body.immediate_server_version
         state.server_version = undefined_version(body) if version is None else version
-        gtid, is_to_run = item.event.stated_gtid, self.options.prints_base64
-        line, statements, constants = gtid_lines(item.kind, body, gtid, is_to_run=is_to_run)
+        gtid, is_to_run = printed.event.stated_gtid, self.options.prints_base64
+        line, statements, constants = gtid_lines(printed.kind, body, gtid, is_to_run=is_to_run)
         constants[b"end"] = self.delimiter + b"\n"
         if not self.options.short_form:
-            self.put_header(item)
-            self.out.head.fill(line, item, constants)
-        self.out.head.fill(statements, item, constants)
+            self.put_header(printed)
+            self.out.head.fill(line, printed, constants)
+        self.out.head.fill(statements, printed, constants)
 
-    def print_previous_gtids(self, item: Item, body: PreviousGtidsEvent) -> None:
-        self.put_comment(item, b"\tPrevious-GTIDs\n")
+    def print_previous_gtids(self, printed: PrintedEvent, body: PreviousGtidsEvent) -> None:
+        self.put_comment(printed, b"\tPrevious-GTIDs\n")
         self.out.head.append(b"# " + commented_set(body) + b"\n")
 
-    def print_payload(self, item: Item, body: TransactionPayloadEvent) -> None:
+    def print_payload(self, printed: PrintedEvent, body: TransactionPayloadEvent) -> None:
         if self.options.short_form:
             return
         compression = getattr(body.compression_type, "name", "unknown").upper().encode()
         line = _PAYLOAD_LINE + (b"" if compression == b"NONE" else _UNPACKED_SIZE)
-        self.put_header(item)
-        self.out.head.fill(line, item, {b"compression": compression})
+        self.put_header(printed)
+        self.out.head.fill(line, printed, {b"compression": compression})
         self.out.head.append(_PAYLOAD_START)
 
     def start_all(self) -> bytes:
@@ -526,15 +526,15 @@ class MysqlPrinter(MysqlRows):
             self.out.head.append(_PAYLOAD_END)
         self.out.flush()
 
-    def print_xa_prepare(self, item: Item, body: XaPrepareEvent) -> None:
+    def print_xa_prepare(self, printed: PrintedEvent, body: XaPrepareEvent) -> None:
         xid = hexadecimal(body.gtrid) + b"," + hexadecimal(body.bqual) + b",%d" % body.format_id
         statement = b"XA COMMIT " + xid + b" ONE PHASE" if body.is_one_phase else b"XA PREPARE " + xid
-        self.put_header(item)
+        self.put_header(printed)
         self.out.head.append(b"\tXA PREPARE " + xid + b"\n")
         self.out.head.append(statement + b"\n" + self.delimiter + b"\n")
 
-    def print_transaction_context(self, item: Item, body: Any) -> None:
-        self.put_comment(item, b"\tTransaction_context\n")
+    def print_transaction_context(self, printed: PrintedEvent, body: Any) -> None:
+        self.put_comment(printed, b"\tTransaction_context\n")
 
-    def print_view_change(self, item: Item, body: Any) -> None:
-        self.put_comment(item, b"\tView_change_event\n")
+    def print_view_change(self, printed: PrintedEvent, body: Any) -> None:
+        self.put_comment(printed, b"\tView_change_event\n")

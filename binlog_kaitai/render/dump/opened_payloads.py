@@ -41,7 +41,7 @@ class TablesInside:
         return self._context
 
 
-class Inside:
+class InsidePayloads:
     """Which events of a block are inside payloads.
 
     Parameters
@@ -77,9 +77,9 @@ class Inside:
         self.is_after[1:] &= before[:-1]
         self.is_after[:1] = False
 
-    def part(self, events: Any) -> Inside:
+    def part(self, events: Any) -> InsidePayloads:
         """The same for a part of the events."""
-        part = object.__new__(Inside)
+        part = object.__new__(InsidePayloads)
         for name, values in vars(self).items():
             setattr(part, name, values[events])
         return part

@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from binlog_kaitai.log.payloads import PayloadHeaders
 
 
-class PrintedEvent(Protocol):
-    """What fields read from an `Item`."""
-
-    @property
-    def event(self) -> Event: ...
-
-    @property
-    def kind(self) -> int: ...
-
-    @property
-    def status(self) -> dict[str, Any]: ...
-
-
 class EventColumns(Protocol):
     """What fields read from `block_columns.Columns`."""
 
@@ -57,7 +44,7 @@ class EventColumns(Protocol):
 class FieldOf(Protocol):
     """A field of the events of one type."""
 
-    def of(self, item: Any) -> Any:
+    def of(self, printed: Any) -> Any:
         """Its value, for ``%`` formatting."""
 
     def column(self, columns: Any) -> Any:
@@ -70,19 +57,19 @@ class Number:
 
     name: str
 
-    def of(self, item: PrintedEvent) -> int:
-        return getattr(item.event.body, self.name) or 0
+    def of(self, printed: PrintedEvent) -> int:
+        return getattr(printed.event.body, self.name) or 0
 
     def column(self, columns: EventColumns) -> Any:
         return columns.pool.numbers(columns.body.numbers(self.name))
 
 
 @dataclass(frozen=True)
-class Moment(Number):
+class LocalTime(Number):
     """Microseconds since 1970-01-01 UTC, as local time."""
 
-    def of(self, item: PrintedEvent) -> Any:
-        return microseconds(super().of(item))
+    def of(self, printed: PrintedEvent) -> Any:
+        return microseconds(super().of(printed))
 
     def column(self, columns: EventColumns) -> Any:
         return columns.moments(columns.body.numbers(self.name))
@@ -94,8 +81,8 @@ class Bytes:
 
     name: str
 
-    def of(self, item: PrintedEvent) -> bytes:
-        return bytes(getattr(item.event.body, self.name))
+    def of(self, printed: PrintedEvent) -> bytes:
+        return bytes(getattr(printed.event.body, self.name))
 
     def column(self, columns: EventColumns) -> Any:
         return columns.pool.ranges(*columns.body.ranges(self.name))
@@ -119,8 +106,8 @@ class InLines(Bytes):
     special: bytes
     make: Callable[[bytes], bytes]
 
-    def of(self, item: PrintedEvent) -> bytes:
-        return self.make(super().of(item))
+    def of(self, printed: PrintedEvent) -> bytes:
+        return self.make(super().of(printed))
 
     def column(self, columns: EventColumns) -> Any:
         return columns.lines(*columns.body.ranges(self.name), self)
@@ -142,8 +129,8 @@ class Status:
     variables: tuple[str, ...]
     digits: int = 0
 
-    def of(self, item: PrintedEvent) -> Any:
-        found = next((item.status[one] for one in self.variables if one in item.status), None)
+    def of(self, printed: PrintedEvent) -> Any:
+        found = next((printed.status[one] for one in self.variables if one in printed.status), None)
         number = 0 if found is None else getattr(found, self.name)
         return b"%0*d" % (self.digits, number) if self.digits else number
 
@@ -174,12 +161,12 @@ def annotation_lines(query: bytes) -> bytes:
 
 #: For all events.
 HEADER: Mapping[str, Callable[[Any], Any]] = {
-    "position": lambda item: item.position,
-    "time": lambda item: timestamp(item.timestamp),
-    "seconds": lambda item: item.timestamp,
-    "server_id": lambda item: item.event.fixed_header.server_id,
-    "end_position": lambda item: item.end_position,
-    "checksum": lambda item: b"%08x" % item.checksum,
+    "position": lambda printed: printed.position,
+    "time": lambda printed: timestamp(printed.timestamp),
+    "seconds": lambda printed: printed.timestamp,
+    "server_id": lambda printed: printed.event.fixed_header.server_id,
+    "end_position": lambda printed: printed.end_position,
+    "checksum": lambda printed: b"%08x" % printed.checksum,
 }
 
 
@@ -191,9 +178,9 @@ _GTID: dict[str, FieldOf] = {
     **_numbers("gno", "last_committed", "sequence_number"),
     "transaction_length": Number("len_transaction"),
     "original": Number("original_commit_timestamp"),
-    "original_time": Moment("original_commit_timestamp"),
+    "original_time": LocalTime("original_commit_timestamp"),
     "immediate": Number("immediate_commit_timestamp"),
-    "immediate_time": Moment("immediate_commit_timestamp"),
+    "immediate_time": LocalTime("immediate_commit_timestamp"),
 }
 #: Variables with the microseconds of a statement, and with the transaction number.
 MICROSECONDS, XIDS = ("microseconds", "mariadb_microseconds"), ("ddl_xid", "mariadb_xid")
@@ -226,12 +213,12 @@ FIELDS: Mapping[int, Mapping[str, FieldOf]] = {
 }
 
 
-class Values(dict[bytes, Any]):
+class FieldValues(dict[bytes, Any]):
     """The fields of one event, each read on first use."""
 
-    def __init__(self, item: PrintedEvent) -> None:
+    def __init__(self, printed: PrintedEvent) -> None:
         super().__init__()
-        self._item = item
+        self._item = printed
 
     def __missing__(self, key: bytes) -> Any:
         name = key.decode()
@@ -241,7 +228,7 @@ class Values(dict[bytes, Any]):
 
 
 @dataclass(slots=True)
-class Item:
+class PrintedEvent:
     """An event, with the values the client prints instead of those in the log.
 
     Attributes
@@ -262,14 +249,14 @@ class Item:
     end_position: int
     raw: bytes
     checksum: int | None
-    _values: Values | None = field(default=None, init=False)
+    _values: FieldValues | None = field(default=None, init=False)
     _status: dict[str, Any] | None = field(default=None, init=False)
 
     @property
-    def values(self) -> Values:
+    def values(self) -> FieldValues:
         """The fields of its text."""
         if self._values is None:
-            self._values = Values(self)
+            self._values = FieldValues(self)
         return self._values
 
     @property
@@ -286,7 +273,7 @@ class Item:
         return self.event.fixed_header.timestamp
 
 
-def item_of(event: Event) -> Item:
+def item_of(event: Event) -> PrintedEvent:
     """An event of the log itself."""
     header, layout = event.fixed_header, event.layout
     kind = layout.effective_type(event.type_code)
@@ -294,7 +281,7 @@ def item_of(event: Event) -> Item:
     end = header.next_position
     if layout.binlog_version == 3 and end:
         end += header.len_event  # such headers contain the start position
-    return Item(event, kind, event.position, end, event.raw, checksum)
+    return PrintedEvent(event, kind, event.position, end, event.raw, checksum)
 
 
 def _shows_checksum(event: Event, kind: int) -> bool:
@@ -304,39 +291,39 @@ def _shows_checksum(event: Event, kind: int) -> bool:
     return event.checksum_status != "none"
 
 
-def inner_item(event: Event, outer: Item) -> Item:
+def inner_item(event: Event, outer: PrintedEvent) -> PrintedEvent:
     """An event inside a transaction payload: the client adds the missing checksum."""
     kind = event.layout.effective_type(event.type_code)
     place = outer.end_position
     if outer.checksum is None:
-        return Item(event, kind, place, outer.end_position, event.raw, None)
+        return PrintedEvent(event, kind, place, outer.end_position, event.raw, None)
     covered = resized(event.raw, len(event.raw) + CHECKSUM_SIZE)
     checksum = crc32(covered)
     raw = covered + checksum.to_bytes(CHECKSUM_SIZE, "little")
-    return Item(event, kind, place, outer.end_position, raw, checksum)
+    return PrintedEvent(event, kind, place, outer.end_position, raw, checksum)
 
 
-def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
+def rewrite(printed: PrintedEvent, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
     """Rename the database in the bytes of an event that names it.
 
     Without `rewrites_all`, only table maps are rewritten, and keep their checksums.
     """
-    if not rewrites_all and item.kind != EventType.table_map_event:
+    if not rewrites_all and printed.kind != EventType.table_map_event:
         return
-    body: Any = item.event.body
+    body: Any = printed.event.body
     name = getattr(body, "schema_name", None)
     new = None if name is None else names.get(encode(name))
     if new is None:
         return
-    event = item.event
+    event = printed.event
     parsed = event.parsed
     fields = extents(body)
     base = len(event.raw) - parsed.body._io.size() - (CHECKSUM_SIZE if parsed.checksum is not None else 0)
     start, end, _ = fields["schema_name"]
     assert end is not None
-    item.raw = renamed(item.raw, base + fields["len_schema_name"].start, base + start, base + end, new)
-    if item.checksum is not None and rewrites_all:
-        item.raw, item.checksum = with_checksum(item.raw)
+    printed.raw = renamed(printed.raw, base + fields["len_schema_name"].start, base + start, base + end, new)
+    if printed.checksum is not None and rewrites_all:
+        printed.raw, printed.checksum = with_checksum(printed.raw)
 
 
 def renamed(raw: bytes, length_at: int, start: int, end: int, new: bytes) -> bytes:

@@ -12,9 +12,9 @@ from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.render.dump.client_values import encode, identifier, pretty, timestamp
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import MYSQL_STYLE, LoadFiles, Output, Write
-from binlog_kaitai.render.dump.printed_event import Item
-from binlog_kaitai.render.dump.row_comments import Style
-from binlog_kaitai.render.dump.row_printer import QuickRows
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
+from binlog_kaitai.render.dump.row_comments import RowStyle
+from binlog_kaitai.render.dump.row_printer import RowPrinter
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class State:
+class PrinterState:
     """Everything that printing an event depends on and may change, besides waiting text.
 
     Session values are those printed last; None for those not printed so far.
@@ -90,17 +90,17 @@ class State:
         """A key that is equal for states that print the same."""
         return tuple(getattr(value, "flags", value) for value in vars(self).values())
 
-    def copy(self) -> State:
+    def copy(self) -> PrinterState:
         """An independent copy."""
-        copy = State()
+        copy = PrinterState()
         vars(copy).update(vars(self))
         return copy
 
 
-_OF_SESSION = [field.name for field in fields(State)].index("ignored_maps")
+_OF_SESSION = [field.name for field in fields(PrinterState)].index("ignored_maps")
 
 
-PrintEvent = Callable[[Item, Any], None]
+PrintEvent = Callable[[PrintedEvent, Any], None]
 
 Version = tuple[int, int, int]
 
@@ -136,14 +136,14 @@ class Printer:
         Version of the imitated client.
     log_version : tuple of int
         Server version in the newest format description.
-    waiting : list of Item
+    waiting : list of PrintedEvent
         Events that the next statement depends on.
     is_broken : bool
         A log could not be read to its end.
     """
 
-    style: Style
-    quick: QuickRows
+    style: RowStyle
+    row_printer: RowPrinter
     #: Whether `--rewrite-db` rewrites the bytes of all events, with checksums, or only those of table maps.
     rewrites_all = True
     hexdump_style = MYSQL_STYLE
@@ -156,8 +156,8 @@ class Printer:
         self.loads = loads
         self.delimiter = DELIMITER
         self.is_broken = False
-        self.waiting: list[Item] = []
-        self.state = State()
+        self.waiting: list[PrintedEvent] = []
+        self.state = PrinterState()
         self.out = Output(write, self.delimiter, self.hexdump_style)
         self.version: Version = (0, 0, 0)
         self.log_version = self.version
@@ -175,7 +175,7 @@ class Printer:
             EventType.delete_file_event: self.print_delete_file,
         }
 
-    def process(self, item: Item) -> None:
+    def process(self, printed: PrintedEvent) -> None:
         """Print one event.
 
         Raises
@@ -184,13 +184,13 @@ class Printer:
             The event cannot be parsed.
         """
         try:
-            if item.kind == EventType.table_map_event:
-                self.quick.note_table(item.event)
-            self.take(item)
+            if printed.kind == EventType.table_map_event:
+                self.row_printer.note_table(printed.event)
+            self.take(printed)
         except BinlogError as error:
-            raise item.event.locate(error) from error.__cause__
+            raise printed.event.locate(error) from error.__cause__
         except UNREADABLE as error:
-            raise item.event.locate(GrammarError(f"cannot be printed: {error!r}")) from error
+            raise printed.event.locate(GrammarError(f"cannot be printed: {error!r}")) from error
 
     def start_all(self) -> bytes:
         """Print the text before the first log."""
@@ -210,52 +210,52 @@ class Printer:
     def end_payload(self) -> None:
         """Print the text after the events of a transaction payload."""
 
-    def check(self, item: Item) -> None:
+    def check(self, printed: PrintedEvent) -> None:
         """Reject an event that the options forbid, whether it is selected or not."""
-        if self.options.force_if_open or item.kind != EventType.format_description_event:
+        if self.options.force_if_open or printed.kind != EventType.format_description_event:
             return
-        if item.event.header.is_in_use:
+        if printed.event.header.is_in_use:
             reason = "the log is in use or was not closed; use --force-if-open to print it anyway"
-            raise item.event.locate(UsageError(reason))
+            raise printed.event.locate(UsageError(reason))
 
-    def take(self, item: Item) -> None:
+    def take(self, printed: PrintedEvent) -> None:
         """Process an event; defined by each variant."""
         raise NotImplementedError
 
-    def pass_over(self, item: Item) -> None:
+    def pass_over(self, printed: PrintedEvent) -> None:
         """Skip an event, printing only its position."""
-        self.put_position(item)
+        self.put_position(printed)
 
-    def put_position(self, item: Item) -> None:
+    def put_position(self, printed: PrintedEvent) -> None:
         """Write the position of an event."""
         if not self.options.short_form:
-            self.out.now.fill(POSITION, item)
+            self.out.now.fill(POSITION, printed)
 
-    def put_header(self, item: Item) -> None:
+    def put_header(self, printed: PrintedEvent) -> None:
         """Add the header line of an event, with its hexdump if requested."""
-        self.out.head.fill(FRONT, item)
-        if item.checksum is not None:
-            self.out.head.fill(CHECKSUM, item)
+        self.out.head.fill(FRONT, printed)
+        if printed.checksum is not None:
+            self.out.head.fill(CHECKSUM, printed)
         if self.options.hexdump:
-            self.out.head.hexdump(item)
+            self.out.head.hexdump(printed)
 
-    def put(self, item: Item, line: bytes, more: bytes = b"") -> None:
+    def put(self, printed: PrintedEvent, line: bytes, more: bytes = b"") -> None:
         """Add a header line, if these are printed, and the text after it; both are templates."""
         if not self.options.short_form:
-            self.put_header(item)
-            self.out.head.fill(line, item)
-        self.out.head.fill(more, item)
+            self.put_header(printed)
+            self.out.head.fill(line, printed)
+        self.out.head.fill(more, printed)
 
-    def put_comment(self, item: Item, line: bytes) -> None:
+    def put_comment(self, printed: PrintedEvent, line: bytes) -> None:
         """Add text that the short form omits."""
         if not self.options.short_form:
-            self.put_header(item)
+            self.put_header(printed)
             self.out.head.append(line)
 
-    def add_base64(self, item: Item) -> None:
+    def add_base64(self, printed: PrintedEvent) -> None:
         """Add an event to the BINLOG statement."""
         if self.options.prints_base64:
-            self.out.add_base64(item.raw)
+            self.out.add_base64(printed.raw)
 
     def skips_database(self, database: bytes) -> bool:
         """Whether events of a database are left out."""
@@ -276,60 +276,60 @@ class Printer:
         """Add a statement with its delimiter."""
         self.out.head.append(text + self.delimiter + b"\n")
 
-    def put_start(self, item: Item, body: Any) -> None:
+    def put_start(self, printed: PrintedEvent, body: Any) -> None:
         """Add the start of a log: the version of its server."""
-        names = (body.binlog_version, encode(body.server_version), timestamp(item.timestamp))
+        names = (body.binlog_version, encode(body.server_version), timestamp(printed.timestamp))
         startup = b" at startup\n" if body.create_timestamp else b"\n"
-        self.put_comment(item, b"\tStart: binlog v %d, server v %s created %s" % names + startup)
+        self.put_comment(printed, b"\tStart: binlog v %d, server v %s created %s" % names + startup)
 
-    def put_unknown(self, item: Item) -> None:
+    def put_unknown(self, printed: PrintedEvent) -> None:
         """Add an event of a type unknown to the client, or reject it without `--force-read`."""
         if not self.options.force_read:
-            reason = f"unknown event type {item.kind}; use --force-read to continue after it"
+            reason = f"unknown event type {printed.kind}; use --force-read to continue after it"
             raise UsageError(reason, field="header.type_code")
-        self.put_comment(item, b"\n# Unknown event\n")
+        self.put_comment(printed, b"\n# Unknown event\n")
 
-    def print_start(self, item: Item, body: Any) -> None:
+    def print_start(self, printed: PrintedEvent, body: Any) -> None:
         """The first event of a log before version 4."""
-        self.put_start(item, body)
+        self.put_start(printed, body)
         if body.create_timestamp:
             self.put_statement(b"ROLLBACK")
 
-    def print_stop(self, item: Item, body: StopEvent) -> None:
-        self.put_comment(item, b"\tStop\n")
+    def print_stop(self, printed: PrintedEvent, body: StopEvent) -> None:
+        self.put_comment(printed, b"\tStop\n")
 
-    def print_rotate(self, item: Item, body: RotateEvent) -> None:
+    def print_rotate(self, printed: PrintedEvent, body: RotateEvent) -> None:
         position = 4 if body.position is None else body.position
-        self.put_comment(item, b"\tRotate to %s  pos: %d\n" % (encode(body.next_log), position))
+        self.put_comment(printed, b"\tRotate to %s  pos: %d\n" % (encode(body.next_log), position))
 
-    def print_intvar(self, item: Item, body: IntvarEvent) -> None:
+    def print_intvar(self, printed: PrintedEvent, body: IntvarEvent) -> None:
         name = _INTEGER_VARIABLES[int(body.variable)]
         number = body.value - (1 << 64) if body.value >> 63 else body.value
-        self.put(item, b"\tIntvar\n", b"SET %s=%d%s\n" % (name, number, self.delimiter))
+        self.put(printed, b"\tIntvar\n", b"SET %s=%d%s\n" % (name, number, self.delimiter))
 
-    def print_rand(self, item: Item, body: RandEvent) -> None:
+    def print_rand(self, printed: PrintedEvent, body: RandEvent) -> None:
         seeds = b"SET @@RAND_SEED1=%d, @@RAND_SEED2=%d%s\n" % (body.seed1, body.seed2, self.delimiter)
-        self.put(item, b"\tRand\n", seeds)
+        self.put(printed, b"\tRand\n", seeds)
 
-    def print_xid(self, item: Item, body: XidEvent) -> None:
-        self.put(item, b"\tXid = %(xid)d\n", b"COMMIT" + self.delimiter + b"\n")
+    def print_xid(self, printed: PrintedEvent, body: XidEvent) -> None:
+        self.put(printed, b"\tXid = %(xid)d\n", b"COMMIT" + self.delimiter + b"\n")
 
-    def print_incident(self, item: Item, body: IncidentEvent) -> None:
+    def print_incident(self, printed: PrintedEvent, body: IncidentEvent) -> None:
         name = getattr(body.incident, "name", "unknown").upper().encode()
         line = b"\n# Incident: " + name + b"\nRELOAD DATABASE; # Shall generate syntax error\n"
-        self.put_comment(item, line)
+        self.put_comment(printed, line)
 
-    def print_block(self, item: Item, body: AppendBlockEvent) -> None:
-        name = b"Begin_load_query" if item.kind == EventType.begin_load_query_event else b"Append_block"
+    def print_block(self, printed: PrintedEvent, body: AppendBlockEvent) -> None:
+        name = b"Begin_load_query" if printed.kind == EventType.begin_load_query_event else b"Append_block"
         line = b"\n#%s: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.block))
-        self.put_comment(item, line)
-        if item.kind == EventType.begin_load_query_event:
+        self.put_comment(printed, line)
+        if printed.kind == EventType.begin_load_query_event:
             self.loads.begin(body.file_id, body.block)
         else:
             self.loads.append(body.file_id, body.block)
 
-    def print_delete_file(self, item: Item, body: DeleteFileEvent) -> None:
-        self.put_comment(item, b"\n#Delete_file: file_id=%d\n" % body.file_id)
+    def print_delete_file(self, printed: PrintedEvent, body: DeleteFileEvent) -> None:
+        self.put_comment(printed, b"\n#Delete_file: file_id=%d\n" % body.file_id)
 
 
 _INTEGER_VARIABLES = {1: b"LAST_INSERT_ID", 2: b"INSERT_ID"}
@@ -371,7 +371,7 @@ class OldLoads:
 
     def __init__(self, printer: Printer) -> None:
         self.printer = printer
-        self._begun: dict[int, tuple[Item, Any]] = {}
+        self._begun: dict[int, tuple[PrintedEvent, Any]] = {}
         printer.printers |= {
             EventType.load_event: self.print_load,
             EventType.new_load_event: self.print_load,
@@ -379,20 +379,20 @@ class OldLoads:
             EventType.exec_load_event: self.print_execute,
         }
 
-    def print_load(self, item: Item, body: Any) -> None:
+    def print_load(self, printed: PrintedEvent, body: Any) -> None:
         """Print a statement whose file the server read itself."""
-        self._print(item, body, encode(body.file_name))
+        self._print(printed, body, encode(body.file_name))
 
-    def print_create(self, item: Item, body: Any) -> None:
+    def print_create(self, printed: PrintedEvent, body: Any) -> None:
         """Print a statement with the first part of its file, as a comment: it runs once that is complete."""
-        self._print(item, body, encode(body.file_name), comment=b"# ")
+        self._print(printed, body, encode(body.file_name), comment=b"# ")
         self._print_file(body)
-        self._begun[body.file_id] = item, body
+        self._begun[body.file_id] = printed, body
         self.printer.loads.begin(body.file_id, body.block, os.path.basename(body.file_name))
 
-    def print_execute(self, item: Item, body: Any) -> None:
+    def print_execute(self, printed: PrintedEvent, body: Any) -> None:
         """Print the statement of a complete file, with the name of the file written."""
-        self.printer.put_comment(item, b"\n#Exec_load: file_id=%d\n" % body.file_id)
+        self.printer.put_comment(printed, b"\n#Exec_load: file_id=%d\n" % body.file_id)
         begun, name = self._begun.pop(body.file_id, None), self.printer.loads.take(body.file_id)
         if begun is not None and name is not None:
             self._print(*begun, name, local=b"LOCAL ")
@@ -403,11 +403,11 @@ class OldLoads:
             self.printer.out.head.append(b"# file_id: %d  block_len: %d\n" % (body.file_id, len(body.block)))
 
     def _print(
-        self, item: Item, body: Any, file_name: bytes, *, comment: bytes = b"", local: bytes = b""
+        self, printed: PrintedEvent, body: Any, file_name: bytes, *, comment: bytes = b"", local: bytes = b""
     ) -> None:
         printer, target = self.printer, body.target
         printer.put_comment(
-            item, b"\tQuery\tthread_id=%d\texec_time=%d\n" % (body.thread_id, body.execution_time)
+            printed, b"\tQuery\tthread_id=%d\texec_time=%d\n" % (body.thread_id, body.execution_time)
         )
         database = encode(target.schema_name)
         if database and database != printer.state.database:

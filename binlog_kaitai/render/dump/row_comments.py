@@ -47,7 +47,7 @@ class RowsText(NamedTuple):
     is_whole: bool = True
 
 
-class Style(NamedTuple):
+class RowStyle(NamedTuple):
     """How to print the rows of a dump.
 
     Attributes
@@ -65,7 +65,7 @@ class Style(NamedTuple):
     unknown: bytes
 
 
-def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> RowsText:
+def rows_text(event: Event, style: RowStyle, schema_name: bytes | None = None) -> RowsText:
     """The text of a rows event whose table map is known.
 
     Parameters
@@ -141,7 +141,7 @@ def _has_images(body: Any) -> bool:
     return images is None or len(images) > 0
 
 
-def _images(event: Event, style: Style, table: bytes) -> Iterator[tuple[list[bytes], bool, bool]]:
+def _images(event: Event, style: RowStyle, table: bytes) -> Iterator[tuple[list[bytes], bool, bool]]:
     body: Any = event.body
     if not hasattr(body, "rows"):
         reason = "rows from servers before 5.1.16 are in an internal format that the log does not describe"
@@ -179,7 +179,7 @@ def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
 
 
 def image_text(
-    image: Any, table_map: Any, style: Style, suffixes: list[tuple[bytes, bytes]], pieces: list[bytes]
+    image: Any, table_map: Any, style: RowStyle, suffixes: list[tuple[bytes, bytes]], pieces: list[bytes]
 ) -> bool:
     """Append the text of one image to `pieces`; False if the client would stop in it."""
     columns = table_map.columns
@@ -338,7 +338,7 @@ def images_end(event: Event) -> int:
 
 
 @dataclass
-class Program:
+class RowProgram:
     """The arguments of `put_rows` for a header and a table."""
 
     table_map: Any
@@ -352,7 +352,7 @@ class Program:
     has_unmeasured: bool
 
 
-class Programs:
+class RowPrograms:
     """The programs of a dump, each with a number.
 
     Parameters
@@ -363,14 +363,14 @@ class Programs:
         Selects the client to imitate.
     """
 
-    def __init__(self, style: Style, *, is_mariadb: bool) -> None:
+    def __init__(self, style: RowStyle, *, is_mariadb: bool) -> None:
         self.style = style
         self.is_mariadb = is_mariadb
         self._numbers: dict[tuple[RowsHeader, bytes, bytes | None], int] = {}
-        self._made: list[Program] = []
+        self._made: list[RowProgram] = []
         self._arrays: tuple[Any, ...] | None = None
 
-    def __iter__(self) -> Iterator[Program]:
+    def __iter__(self) -> Iterator[RowProgram]:
         return iter(self._made)
 
     def begin(self) -> None:
@@ -380,7 +380,7 @@ class Programs:
             self._made.clear()
             self._arrays = None
 
-    def __getitem__(self, number: int) -> Program:
+    def __getitem__(self, number: int) -> RowProgram:
         return self._made[number]
 
     def number_of(self, rows_header: RowsHeader, table_map: Any, content: bytes, name: bytes | None) -> int:
@@ -424,7 +424,7 @@ class Programs:
             )
         return self._arrays
 
-    def _make(self, body: Any, table_map: Any, name: bytes | None) -> Program | None:
+    def _make(self, body: Any, table_map: Any, name: bytes | None) -> RowProgram | None:
         steps = self._steps(body, table_map)
         if steps is None:
             return None
@@ -444,7 +444,7 @@ class Programs:
                 pool += piece
                 ends.append(len(pool))
             texts.append(ends)
-        return Program(
+        return RowProgram(
             table_map,
             (1 if not body.is_write else 0) | (2 if body.is_write or body.is_update else 0),
             (len(before), len(after)),

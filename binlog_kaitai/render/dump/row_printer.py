@@ -25,11 +25,11 @@ from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.dump.client_values import CellText, escapes_of, json_cell, quoted_pieces
 from binlog_kaitai.render.dump.row_comments import (
     MOST,
-    Program,
-    Programs,
+    RowProgram,
+    RowPrograms,
     RowsHeader,
     RowsText,
-    Style,
+    RowStyle,
     counted_rows,
     images_end,
     rows_text,
@@ -57,7 +57,7 @@ _PORTION = 512 << 10
 KERNELS_FROM = 448 << 10
 
 
-class MismatchError(Exception):
+class RowsMismatchError(Exception):
     """Rows that the event reader must print or reject.
 
     Attributes
@@ -73,7 +73,7 @@ class MismatchError(Exception):
         self.job, self.done = job, done
 
 
-class Jobs:
+class TextJobs:
     """Runs jobs.
 
     Parameters
@@ -87,7 +87,7 @@ class Jobs:
         How many rows were written since the count was last printed.
     """
 
-    def __init__(self, programs: Programs, threads: int = 1) -> None:
+    def __init__(self, programs: RowPrograms, threads: int = 1) -> None:
         self.programs = programs
         self.rows = 0
         self._threads = threads
@@ -151,7 +151,7 @@ class Jobs:
                 held += (self._out[:at].tobytes(),), text
                 at = 0
             elif not is_full:
-                raise MismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
+                raise RowsMismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
             elif not safe:
                 self._grow(2 * len(self._out), at)
 
@@ -169,9 +169,9 @@ class Jobs:
         def run(portion: tuple[int, int]) -> Iterator[bytes]:
             begin, end = portion
             try:
-                yield from Jobs(self.programs).run(data, ready, jobs[begin:end])
-            except MismatchError as mismatch:
-                raise MismatchError(begin + mismatch.job, begin + mismatch.done) from None
+                yield from TextJobs(self.programs).run(data, ready, jobs[begin:end])
+            except RowsMismatchError as mismatch:
+                raise RowsMismatchError(begin + mismatch.job, begin + mismatch.done) from None
 
         yield from side_by_side(portions(), run, self._threads, lambda portion: 0)
 
@@ -207,7 +207,7 @@ class Jobs:
         front, back = program.pool[first:after], program.pool[after:null]
         return front + value + back if isinstance(value, bytes) else chain((front,), value, (back,))
 
-    def _value(self, program: Program, index: int, raw: Any, prefix: int) -> bytes | None:
+    def _value(self, program: RowProgram, index: int, raw: Any, prefix: int) -> bytes | None:
         """A value formatted by `client_values`; None if it cannot be decoded."""
         table_map = program.table_map
         column = table_map.columns[index]
@@ -269,7 +269,7 @@ class _Written(NamedTuple):
     rows: int
 
 
-class QuickRows:
+class RowPrinter:
     """Prints the rows of events.
 
     Parameters
@@ -280,10 +280,10 @@ class QuickRows:
         Selects the client whose escapes are used.
     """
 
-    def __init__(self, style: Style, *, is_mariadb: bool) -> None:
+    def __init__(self, style: RowStyle, *, is_mariadb: bool) -> None:
         self.style = style
-        self.programs = Programs(style, is_mariadb=is_mariadb)
-        self.jobs = Jobs(self.programs)
+        self.programs = RowPrograms(style, is_mariadb=is_mariadb)
+        self.jobs = TextJobs(self.programs)
         self._tables: dict[int, tuple[Any, bytes]] = {}
         self._work = 0
 
@@ -358,7 +358,7 @@ class QuickRows:
             pieces = self.jobs.run(data, _NOTHING, jobs)
             first = next(pieces)  # after which all rows are known to be valid
             return _Written(chain((first,), pieces), self.jobs.rows)
-        except MismatchError:
+        except RowsMismatchError:
             return None
         finally:
             self.jobs.rows = rows

@@ -13,7 +13,7 @@ from binlog_kaitai.core.grammar import EventType, Header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.dump_options import DumpOptions
-from binlog_kaitai.render.dump.printed_event import Item
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.statement_settings import ends_group
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Verdict(Enum):
     STOP = "stop"
 
 
-class Selection:
+class DumpSelection:
     """Decides about events, in log order.
 
     Attributes
@@ -122,9 +122,9 @@ class Selection:
             is_end &= ~of_others
         return begin, int(np.argmax(is_end)) if is_end.any() else count
 
-    def decide(self, item: Item) -> Verdict:
+    def decide(self, printed: PrintedEvent) -> Verdict:
         """Decide whether an event is printed; STOP ends the dump, including all later logs."""
-        verdict = self._decide(item)
+        verdict = self._decide(printed)
         self._count += 1
         return verdict
 
@@ -138,46 +138,46 @@ class Selection:
         is_of_other = header.server_id in ignored or (bool(wanted) and header.server_id not in wanted)
         return is_of_other and kind != EventType.rotate_event
 
-    def _decide(self, item: Item) -> Verdict:
-        options, is_format = self.options, item.kind == EventType.format_description_event
-        if not is_format and not (self._count < self._offset or item.timestamp < self._start_timestamp):
+    def _decide(self, printed: PrintedEvent) -> Verdict:
+        options, is_format = self.options, printed.kind == EventType.format_description_event
+        if not is_format and not (self._count < self._offset or printed.timestamp < self._start_timestamp):
             # After the first selected event, times may go back.
             self._start_timestamp = self._offset = 0
-        if self.skips(item.event.fixed_header, item.kind):
+        if self.skips(printed.event.fixed_header, printed.kind):
             return Verdict.SKIP
-        if options.stop_timestamp is not None and item.timestamp >= options.stop_timestamp:
+        if options.stop_timestamp is not None and printed.timestamp >= options.stop_timestamp:
             return Verdict.STOP
-        if self.stop_position is not None and item.event.position >= self.stop_position:
+        if self.stop_position is not None and printed.event.position >= self.stop_position:
             return Verdict.STOP
         return Verdict.PRINT
 
-    def filters_gtid(self, item: Item) -> bool:
+    def filters_gtid(self, printed: PrintedEvent) -> bool:
         """Whether an event is left out because of its transaction."""
         options = self.options
         if not self.filters_gtids:
             return False
-        if item.kind in GTID_TYPES:
-            gtid = item.event.stated_gtid
+        if printed.kind in GTID_TYPES:
+            gtid = printed.event.stated_gtid
             included, excluded = options.include_gtids, options.exclude_gtids
             is_left_out = excluded is not None and gtid is not None and gtid in excluded
             self.is_filtered = is_left_out or (
                 included is not None and (gtid is None or gtid not in included)
             )
-            return self.is_filtered or (options.skip_gtids and item.kind != EventType.gtid_event)
-        if item.kind == EventType.previous_gtids_log_event:
+            return self.is_filtered or (options.skip_gtids and printed.kind != EventType.gtid_event)
+        if printed.kind == EventType.previous_gtids_log_event:
             return options.skip_gtids
-        if item.kind in NEVER_FILTERED:
+        if printed.kind in NEVER_FILTERED:
             return False
         filtered = self.is_filtered
-        if item.kind == EventType.xid_event or (item.kind in QUERY_TYPES and _ends_group(item)):
+        if printed.kind == EventType.xid_event or (printed.kind in QUERY_TYPES and _ends_group(printed)):
             self.is_filtered = False
         return filtered
 
 
-def _ends_group(item: Item) -> bool:
+def _ends_group(printed: PrintedEvent) -> bool:
     """Whether a statement ends its transaction; an unreadable one does not, if it is left out."""
     try:
-        return ends_group(bytes(item.event.body.query))
+        return ends_group(bytes(printed.event.body.query))
     except BinlogError:
         return False
 
@@ -189,12 +189,12 @@ class Domains:
         self._options = options
         self._is_hidden = False
 
-    def hides(self, item: Item) -> bool:
+    def hides(self, printed: PrintedEvent) -> bool:
         """Whether an event belongs to a transaction that is not printed."""
-        if item.kind == EventType.gtid_event and self._options.filters_domains:
-            body = item.event.body
+        if printed.kind == EventType.gtid_event and self._options.filters_domains:
+            body = printed.event.body
             self._is_hidden = self._hides_gtid(body.domain_id, body.sequence_number)
-        return self._is_hidden and item.kind != EventType.format_description_event
+        return self._is_hidden and printed.kind != EventType.format_description_event
 
     def _hides_gtid(self, domain: int, number: int) -> bool:
         options = self._options

@@ -12,13 +12,13 @@ import numpy as np
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import Field, Program
-from binlog_kaitai.render.dump.block_columns import Columns, Lines
+from binlog_kaitai.render.dump.block_columns import BlockColumns, BodyColumns
 from binlog_kaitai.render.dump.block_rows import RowsEvents
 from binlog_kaitai.render.dump.dump_output import PutItem
 from binlog_kaitai.render.dump.event_shapes import Shapes
-from binlog_kaitai.render.dump.printed_event import Item, item_of
-from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, State
-from binlog_kaitai.render.dump.row_comments import Programs
+from binlog_kaitai.render.dump.printed_event import PrintedEvent, item_of
+from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
+from binlog_kaitai.render.dump.row_comments import RowPrograms
 from binlog_kaitai.rows.text.text_jobs import COUNT, ROWS
 from binlog_kaitai.rows.text.text_steps import follow_steps
 
@@ -34,7 +34,7 @@ class UnfitError(Exception):
     """The output of an event cannot be described for a whole block."""
 
 
-class Step(NamedTuple):
+class ShapeStep(NamedTuple):
     """The effect of one event.
 
     Attributes
@@ -70,8 +70,8 @@ class Step(NamedTuple):
     state: int
 
 
-class Acts(NamedTuple):
-    """The effects of the events of a stretch, as columns; see `Step`."""
+class StepColumns(NamedTuple):
+    """The effects of the events of a stretch, as columns; see `ShapeStep`."""
 
     now: Any
     head: Any
@@ -89,7 +89,7 @@ class Acts(NamedTuple):
 class _Fields:
     """The columns of a type, and the fields that are constant for all events of a shape."""
 
-    def __init__(self, columns: Columns, constants: dict[bytes, Any]) -> None:
+    def __init__(self, columns: BodyColumns, constants: dict[bytes, Any]) -> None:
         self._columns, self._constants = columns, constants
 
     def __getitem__(self, name: str) -> Field:
@@ -102,7 +102,7 @@ class _Fields:
 class _Line:
     """Records pieces of text, with the interface of `output.Texts`."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: BlockColumns) -> None:
         self._lines = lines
         self._program: Program | None = None
         self.is_flushed = True
@@ -116,12 +116,12 @@ class _Line:
         if text:
             self._started().text(text)
 
-    def fill(self, template: bytes, item: Item, constants: dict[bytes, Any] | None = None) -> None:
+    def fill(self, template: bytes, printed: PrintedEvent, constants: dict[bytes, Any] | None = None) -> None:
         if template:
-            fields: Any = _Fields(self._lines.columns(item.kind), constants or {})
+            fields: Any = _Fields(self._lines.columns(printed.kind), constants or {})
             self._started().fill(template, fields)
 
-    def hexdump(self, item: Item) -> None:
+    def hexdump(self, printed: PrintedEvent) -> None:
         if self._lines.hexdumps is not None:
             self._started().column(self._lines.hexdumps)
 
@@ -135,7 +135,7 @@ class _Line:
 class Capture:
     """Records the output of a printer for one event, with the interface of `output.Output`."""
 
-    def __init__(self, lines: Lines, *, is_measured: bool) -> None:
+    def __init__(self, lines: BlockColumns, *, is_measured: bool) -> None:
         self._lines, self._is_measured = lines, is_measured
         self.now, self.head = _Line(lines), _Line(lines)
         self.tail: list[bytes] = []
@@ -165,13 +165,13 @@ class Capture:
     def base64(self, raw: bytes) -> bytes:
         raise UnfitError
 
-    def keep(self, item: Item, put: PutItem) -> None:
+    def keep(self, printed: PrintedEvent, put: PutItem) -> None:
         head, self.head = self.head, _Line(self._lines)
-        put(item)
+        put(printed)
         self._kept, self.put = self.head.number, put
         self.head = head
 
-    def put_kept(self, item: Item) -> None:
+    def put_kept(self, printed: PrintedEvent) -> None:
         self._takes_kept = True
 
     def end_statement(self, *, shows_count: bool = False, shows_zero: bool = False) -> None:
@@ -180,11 +180,11 @@ class Capture:
         self.flush()
         self._ends, self._counts = True, shows_count
 
-    def step(self, extra: int, state: int) -> Step:
+    def step(self, extra: int, state: int) -> ShapeStep:
         """The complete step."""
         if self._flushes and not self.head.is_flushed:
             raise UnfitError  # earlier lines would be written, but those of the event wait
-        return Step(
+        return ShapeStep(
             self.now.number,
             self.head.number,
             self._kept,
@@ -200,7 +200,13 @@ class Capture:
 
 
 def capture(
-    printer: Printer, lines: Lines, item: Item, *, is_measured: bool, is_passed: bool, is_after: bool
+    printer: Printer,
+    lines: BlockColumns,
+    printed: PrintedEvent,
+    *,
+    is_measured: bool,
+    is_passed: bool,
+    is_after: bool,
 ) -> Capture:
     """Capture the output of a printer for an event.
 
@@ -219,9 +225,9 @@ def capture(
         if is_after:
             printer.end_payload()
         if is_passed:
-            printer.pass_over(item)
+            printer.pass_over(printed)
         else:
-            printer.take(item)
+            printer.take(printed)
     finally:
         printer.out = out
     found: Capture = made
@@ -234,7 +240,7 @@ _UNKNOWN, _SINGLE = -1, -2
 _MOST = 1 << 10
 
 
-class Steps:
+class ShapeSteps:
     """The steps of a block's events.
 
     Attributes
@@ -248,10 +254,10 @@ class Steps:
     def __init__(
         self,
         printer: Printer,
-        lines: Lines,
+        lines: BlockColumns,
         shapes: Shapes,
         rows: RowsEvents,
-        programs: Programs,
+        programs: RowPrograms,
         is_passed: Bools,
     ) -> None:
         self._printer, self._lines, self._shapes = printer, lines, shapes
@@ -259,7 +265,7 @@ class Steps:
         self._program_of = np.full(len(lines.block), -1, dtype=np.int64)
         self._program_of[rows.events] = rows.program_of
         self._of = np.zeros(len(lines.block), dtype=np.int64)
-        self._steps: list[Step] = []
+        self._steps: list[ShapeStep] = []
         self._after = np.zeros(64, dtype=np.int64)
         self.texts: list[Program] = []
         self._text_of: dict[bytes, int] = {}
@@ -267,11 +273,11 @@ class Steps:
         self._forget()
 
     def _forget(self) -> None:
-        self._states: list[State] = []
+        self._states: list[PrinterState] = []
         self._numbers: dict[Any, int] = {}
         self._table = np.full((8, max(1, self._shapes.count)), _UNKNOWN, dtype=np.int64)
 
-    def _number(self, state: State) -> int:
+    def _number(self, state: PrinterState) -> int:
         key = state.key()
         if key not in self._numbers:
             self._numbers[key] = len(self._states)
@@ -321,7 +327,7 @@ class Steps:
             found = capture(
                 printer,
                 self._lines,
-                self.item(event),
+                self.printed_event(event),
                 is_measured=self._is_measured(event),
                 is_passed=bool(self._is_passed[event]),
                 is_after=shape != self._shapes.alone[event],
@@ -349,21 +355,21 @@ class Steps:
             self.texts.append(Program(self._lines.pool).text(text))
         return self._text_of[text]
 
-    def item(self, event: int) -> Item:
+    def printed_event(self, event: int) -> PrintedEvent:
         """An event in the form the printer takes."""
         block, program = self._lines.block, int(self._program_of[event])
         table_map = self._programs[program].table_map if program >= 0 else None
         status = "ok" if block.layout.is_checksummed else "none"
         return item_of(block.event(event, table_map, status))
 
-    def acts(self, begin: int, end: int) -> Acts:
+    def acts(self, begin: int, end: int) -> StepColumns:
         """The effects of the events in the walk."""
         columns = np.array(self._steps, dtype=np.int64).T
-        acts = Acts(*(column[self._of[begin:end]] for column in columns))
+        acts = StepColumns(*(column[self._of[begin:end]] for column in columns))
         flags = ("flushes", "ends", "has_body", "counts", "takes_kept")
         return acts._replace(**{name: getattr(acts, name).astype(np.bool_) for name in flags})
 
-    def state_after(self, event: int) -> State:
+    def state_after(self, event: int) -> PrinterState:
         """The state after an event in the walk."""
         step = self._steps[int(self._of[event])]
         return self._states[step.state].copy()

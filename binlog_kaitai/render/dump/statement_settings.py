@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import UserVarEvent, masks
 from binlog_kaitai.render.dump.client_values import encode, identifier, pretty
-from binlog_kaitai.render.dump.printed_event import MICROSECONDS, Item
+from binlog_kaitai.render.dump.printed_event import MICROSECONDS, PrintedEvent
 from binlog_kaitai.render.dump.printer import Printer, Version
 from binlog_kaitai.values.charsets import charset_of, collation_name
 
@@ -69,7 +69,7 @@ class StatementPreamble:
 
     def print(
         self,
-        item: Item,
+        printed: PrintedEvent,
         body: StatementBody,
         query: bytes,
         name: bytes,
@@ -77,23 +77,23 @@ class StatementPreamble:
         """Print the start of one statement, whose event has a name."""
         printer, out = self.printer, self.printer.out
         if not printer.options.short_form:
-            printer.put_header(item)
-            out.head.fill(_LINE + self.xid_text(item.status) + b"\n", item, {b"name": name})
-        self.print_use(item, encode(body.schema_name), query)
-        self._print_timestamp(item)
-        self._print_thread(item, body.thread_id)
-        self._print_flags(item.status)
-        self._print_settings(item.status)
+            printer.put_header(printed)
+            out.head.fill(_LINE + self.xid_text(printed.status) + b"\n", printed, {b"name": name})
+        self.print_use(printed, encode(body.schema_name), query)
+        self._print_timestamp(printed)
+        self._print_thread(printed, body.thread_id)
+        self._print_flags(printed.status)
+        self._print_settings(printed.status)
 
     def xid_text(self, found: dict[str, Any]) -> bytes:
         """The template for the transaction number in the header line."""
         return b"\tXid = %(xid)d" if "ddl_xid" in found else b""
 
-    def print_use(self, item: Item, database: bytes, query: bytes) -> None:
+    def print_use(self, printed: PrintedEvent, database: bytes, query: bytes) -> None:
         """Print USE for the database of a statement."""
         state = self.printer.state
         database = self.printer.rewritten.get(database, database)
-        if item.event.header.is_use_suppressed:
+        if printed.event.header.is_use_suppressed:
             if not is_transaction_keyword(query):
                 state.database = b""
         elif state.database != database:
@@ -104,21 +104,23 @@ class StatementPreamble:
     def set_statement(self, text: bytes) -> None:
         self.printer.put_statement(text)
 
-    def _print_timestamp(self, item: Item) -> None:
-        names = (name for name in MICROSECONDS if name in item.status)
-        found = next((item.status[name].microseconds for name in names), 0)
+    def _print_timestamp(self, printed: PrintedEvent) -> None:
+        names = (name for name in MICROSECONDS if name in printed.status)
+        found = next((printed.status[name].microseconds for name in names), 0)
         end = self.printer.delimiter + b"\n"
-        self.printer.out.head.fill(b"SET TIMESTAMP=%(seconds)d" + self.fraction(found) + end, item)
+        self.printer.out.head.fill(b"SET TIMESTAMP=%(seconds)d" + self.fraction(found) + end, printed)
 
     def fraction(self, microseconds: int) -> bytes:
         """The template for the fractional second of SET TIMESTAMP."""
         return b".%(fraction)s" if microseconds else b""
 
-    def _print_thread(self, item: Item, thread_id: int) -> None:
+    def _print_thread(self, printed: PrintedEvent, thread_id: int) -> None:
         state, is_short = self.printer.state, self.printer.options.short_form
         if self.printer.options.require_row_format:
             return
-        if state.thread_id is None or (item.event.header.is_thread_specific and thread_id != state.thread_id):
+        if state.thread_id is None or (
+            printed.event.header.is_thread_specific and thread_id != state.thread_id
+        ):
             state.thread_id = thread_id
             self.set_statement(b"SET @@session.pseudo_thread_id=%d" % (999999999 if is_short else thread_id))
 

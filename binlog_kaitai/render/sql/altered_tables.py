@@ -37,7 +37,7 @@ from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinit
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedTable:
     """The columns of a logged table in its current definition.
 
     Attributes
@@ -55,7 +55,7 @@ class Fitted:
     notes: list[str]
 
 
-class Today:
+class CurrentDefinitions:
     """The current table definitions from a file.
 
     Parameters
@@ -79,7 +79,7 @@ class Today:
         if not store.given:
             raise UsageError("the --for-table file has no valid CREATE TABLE statement")
 
-    def match(self, schema: Schema) -> Fitted | None:
+    def match(self, schema: Schema) -> FittedTable | None:
         """Match a logged table with its current definition; None for a table that is not in the file.
 
         Raises
@@ -104,7 +104,7 @@ def _renaming(text: str) -> tuple[str, str, str]:
     return table, old.casefold(), new
 
 
-def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> Fitted:
+def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> FittedTable:
     numbers: dict[int, int] = {}
     for column in schema.columns:
         name = renamed.get(column.name.casefold())
@@ -123,7 +123,7 @@ def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> 
     key = today.primary_key
     is_whole = all(number in of_today for number in key)
     notes = list(_notes(schema, today, numbers))
-    return Fitted(columns, tuple(of_today[number] for number in key) if is_whole else (), notes)
+    return FittedTable(columns, tuple(of_today[number] for number in key) if is_whole else (), notes)
 
 
 def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> Iterator[tuple[int, int]]:
@@ -180,7 +180,7 @@ def _notes(schema: Schema, today: TableDefinition, numbers: dict[int, int]) -> I
             yield f"{table}: column {now.name} is not in the log; inserted rows get its default"
 
 
-class Alteration(NamedTuple):
+class LaterAlteration(NamedTuple):
     """A statement that alters a table.
 
     Attributes
@@ -207,7 +207,7 @@ class Alteration(NamedTuple):
         )
 
 
-def alterations(body: Any, row: int, where: str) -> list[Alteration]:
+def alterations(body: Any, row: int, where: str) -> list[LaterAlteration]:
     """The tables that the body of a QUERY_EVENT alters."""
     query = bytes(body.query)
     if not may_matter_bytes(query):
@@ -218,7 +218,7 @@ def alterations(body: Any, row: int, where: str) -> list[Alteration]:
         return []
     text = shortened(query.decode("utf-8", "backslashreplace"))
     keys = [qualified(name, body.schema_name) for name in names]
-    return [Alteration(row, key, where, text) for key in keys]
+    return [LaterAlteration(row, key, where, text) for key in keys]
 
 
 def _names(statement: Any) -> list[Name]:

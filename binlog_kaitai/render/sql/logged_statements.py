@@ -15,8 +15,15 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.render.sql.altered_tables import Alteration, alterations
-from binlog_kaitai.render.sql.script_lines import FIRST, Lines, Report, comment, place, shortened
+from binlog_kaitai.render.sql.altered_tables import LaterAlteration, alterations
+from binlog_kaitai.render.sql.script_lines import (
+    FIRST,
+    OmissionReport,
+    ScriptLines,
+    comment,
+    place,
+    shortened,
+)
 from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import MisreadError, delimited, statement_text
 from binlog_kaitai.rows.row_pages import RowsPage
@@ -105,18 +112,18 @@ class Transactions:
         self.number_of = np.where(numbers < 0, -1, base + numbers)
 
 
-class Statements:
+class LoggedStatements:
     """The logged statements in a block, as lines of the script."""
 
-    def __init__(self, options: SqlOptions, filters: Filters, report: Report) -> None:
+    def __init__(self, options: SqlOptions, filters: Filters, report: OmissionReport) -> None:
         self._options = options
         self._filters = filters
         self._report = report
         self._context: list[Event] = []
         #: Effects of the last block's statements on tables; only determined for undo.
-        self.alterations: list[Alteration] = []
+        self.alterations: list[LaterAlteration] = []
 
-    def lines(self, page: RowsPage, found: Roles, dialect: Dialect) -> Lines:
+    def lines(self, page: RowsPage, found: Roles, dialect: Dialect) -> ScriptLines:
         """The lines of all wanted statements of a block."""
         block = page.block
         texts: list[bytes] = []
@@ -135,7 +142,7 @@ class Statements:
             if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
                 texts.append(text)
                 events.append(row)
-        return Lines.at(texts, events, FIRST)
+        return ScriptLines.at(texts, events, FIRST)
 
     def _is_wanted(self, page: RowsPage, row: int) -> bool:
         if not page.wanted[row] or self._options.wanted:

@@ -51,7 +51,7 @@ class Side(Protocol):
 
 
 @dataclass(frozen=True)
-class Group:
+class ChangeGroup:
     """Changes of one kind.
 
     Attributes
@@ -71,11 +71,11 @@ class Group:
     def __len__(self) -> int:
         return len(self.events)
 
-    def taken(self, rows: Any) -> Group:
+    def taken(self, rows: Any) -> ChangeGroup:
         """Some of the changes."""
         before = None if self.before is None else self.before.taken(rows)
         after = None if self.after is None else self.after.taken(rows)
-        return Group(self.change, self.events[rows], self.numbers[rows], before, after)
+        return ChangeGroup(self.change, self.events[rows], self.numbers[rows], before, after)
 
     def changed(self, column: Column) -> Any:
         """Which updates change the value of a column, as a bool array.
@@ -83,14 +83,14 @@ class Group:
         A column that only one of the images has counts as changed.
         """
         before, after = self.before, self.after
-        if isinstance(before, FoundSide) and isinstance(after, FoundSide):
+        if isinstance(before, WalkedSide) and isinstance(after, WalkedSide):
             return before.differs(after, column)
         if isinstance(before, ReadSide) and isinstance(after, ReadSide):
             return before.differs(after, column)
         return np.ones(len(self), dtype=np.bool_)
 
 
-class FoundSide:
+class WalkedSide:
     """Images walked by the kernels.
 
     Attributes
@@ -118,10 +118,10 @@ class FoundSide:
     def values(self, column: Column) -> Any:
         return build(self.cells(column), "text")
 
-    def taken(self, rows: Any) -> FoundSide:
-        return FoundSide(self._table, self._found, self.rows[rows])
+    def taken(self, rows: Any) -> WalkedSide:
+        return WalkedSide(self._table, self._found, self.rows[rows])
 
-    def differs(self, other: FoundSide, column: Column) -> Any:
+    def differs(self, other: WalkedSide, column: Column) -> Any:
         """Which rows have different bytes in a column."""
         mine, its = self.cells(column), other.cells(column)
         every = np.arange(len(mine))
@@ -195,15 +195,15 @@ def diff_sql(column: Column, diff: JsonDiff) -> str:
 _CHANGES = ((Change.INSERT, INSERT), (Change.UPDATE, BEFORE), (Change.DELETE, DELETE))
 
 
-def found_groups(table: Table, found: Found) -> Iterator[Group]:
+def walked_groups(table: Table, found: Found) -> Iterator[ChangeGroup]:
     """Rows walked by the kernels, as groups."""
     for change, kind in _CHANGES:
         rows = np.flatnonzero(found.changes == kind)
         for same in _alike(found, rows, is_update=change is Change.UPDATE) if len(rows) else ():
-            before = FoundSide(table, found, same) if change is not Change.INSERT else None
-            after = FoundSide(table, found, same + (change is Change.UPDATE))
+            before = WalkedSide(table, found, same) if change is not Change.INSERT else None
+            after = WalkedSide(table, found, same + (change is Change.UPDATE))
             numbers = found.events[same], found.numbers[same]
-            yield Group(change, *numbers, before, after if change is not Change.DELETE else None)
+            yield ChangeGroup(change, *numbers, before, after if change is not Change.DELETE else None)
 
 
 def _alike(found: Found, rows: Any, *, is_update: bool) -> Iterator[Any]:
@@ -224,7 +224,7 @@ def _alike(found: Found, rows: Any, *, is_update: bool) -> Iterator[Any]:
         yield rows[of_row == number]
 
 
-def read_groups(rows: Sequence[Row], event: int) -> Iterator[Group]:
+def read_groups(rows: Sequence[Row], event: int) -> Iterator[ChangeGroup]:
     """The rows of one event from the event reader, as groups."""
     alike: dict[Any, list[Row]] = {}
     for row in rows:
@@ -235,7 +235,7 @@ def read_groups(rows: Sequence[Row], event: int) -> Iterator[Group]:
             None if getattr(same[0], name) is None else [getattr(row, name) for row in same]
             for name in ("before", "after")
         )
-        yield Group(
+        yield ChangeGroup(
             same[0].change,
             np.full(len(same), event, dtype=np.int64),
             np.array([row.index for row in same], dtype=np.int64),
@@ -254,7 +254,7 @@ def row_end(schema: Schema) -> Column | None:
     return period[-1] if period else None
 
 
-def without_history(group: Group, end: Column) -> Iterator[Group]:
+def without_history(group: ChangeGroup, end: Column) -> Iterator[ChangeGroup]:
     """The changes of current rows; those that end a row become deletes."""
     before = np.ones(len(group), dtype=np.bool_) if group.before is None else _is_current(group.before, end)
     after = np.ones(len(group), dtype=np.bool_) if group.after is None else _is_current(group.after, end)

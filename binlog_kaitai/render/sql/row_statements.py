@@ -13,10 +13,21 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.threads import side_by_side
-from binlog_kaitai.render.sql.altered_tables import Fitted
-from binlog_kaitai.render.sql.change_statements import CHECK, RefusedError, Statements, Written
-from binlog_kaitai.render.sql.row_changes import Group, found_groups, read_groups, row_end, without_history
-from binlog_kaitai.render.sql.script_lines import FIRST, Lines, Report, comment, head_key, place
+from binlog_kaitai.render.sql.altered_tables import FittedTable
+from binlog_kaitai.render.sql.change_statements import (
+    CHECK,
+    ChangeStatements,
+    RefusedError,
+    WrittenStatements,
+)
+from binlog_kaitai.render.sql.row_changes import (
+    ChangeGroup,
+    read_groups,
+    row_end,
+    walked_groups,
+    without_history,
+)
+from binlog_kaitai.render.sql.script_lines import FIRST, OmissionReport, ScriptLines, comment, head_key, place
 from binlog_kaitai.render.sql.sql_options import RowChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError
 from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
@@ -45,7 +56,7 @@ _MANY = 1 << 20
 _MAX_WRITERS = 1 << 10
 
 #: Some changes, with their statements or why there are none.
-_Text = tuple[Group, Written | RefusedError]
+_Text = tuple[ChangeGroup, WrittenStatements | RefusedError]
 
 
 class RowStatements:
@@ -69,21 +80,21 @@ class RowStatements:
         event.
     """
 
-    def __init__(self, options: SqlOptions, report: Report, threads: int = 1) -> None:
+    def __init__(self, options: SqlOptions, report: OmissionReport, threads: int = 1) -> None:
         self._threads = threads
         self._lock = Lock()
         self.dialect = Dialect()
         self._options = options
         self.choice = RowChoice(options.wanted)
         self._report = report
-        self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
+        self._writers: dict[tuple[int, Dialect], tuple[Table, ChangeStatements]] = {}
         self._beginnings: dict[bytes, int] = {}
         self._noted: set[str] = set()
         self._page = -1
         self.fitted: set[tuple[str, ...]] = set()
         self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
 
-    def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
+    def portions(self, page: RowsPage) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of a page in order, in portions of limited size.
 
         Each portion comes with the number of the event up to which all lines have been yielded; the last one
@@ -104,26 +115,26 @@ class RowStatements:
             else:
                 yield from self._alone(page, events, high)
         if len(limits) < 2:
-            yield Lines.joined([]), page.limit
+            yield ScriptLines.joined([]), page.limit
 
-    def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[Lines, int]]:
+    def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of one event, which may be very large, in pieces."""
         failures: list[Failure] = []
         table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
         if not isinstance(table, Table):
-            yield Lines.joined([]), row
+            yield ScriptLines.joined([]), row
             raise page.refuse(int(events[0]))
         for lines in self._of_table(page, table, events, failures):
             yield lines, row
         for _, error in failures:
             raise error
-        yield Lines.joined([]), high
+        yield ScriptLines.joined([]), high
 
-    def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[Lines, int]]:
+    def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of many events, built table by table, then put in order."""
         numbers = page.images.table_of[chosen]
         failures: list[Failure] = []
-        found: list[Lines] = []
+        found: list[ScriptLines] = []
         for number in distinct_values(numbers).tolist():
             events = chosen[numbers == number]
             table = page.images.table(int(events[0]))
@@ -131,7 +142,7 @@ class RowStatements:
                 found += self._of_table(page, table, events, failures)
             else:
                 failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
-        lines = Lines.joined(found)
+        lines = ScriptLines.joined(found)
         if not failures:
             yield lines, high
             return
@@ -142,10 +153,10 @@ class RowStatements:
 
     def _of_table(
         self, page: RowsPage, table: Table, events: Any, failures: list[Failure]
-    ) -> Iterator[Lines]:
+    ) -> Iterator[ScriptLines]:
         """The lines of one table; stops at an invalid event."""
 
-        def by_reader(index: int) -> Iterator[Lines]:
+        def by_reader(index: int) -> Iterator[ScriptLines]:
             rows = list(rows_of(page.event(index), table.schema))
             yield self._joined(page, table, self._texts(page, table, list(read_groups(rows, index))))
 
@@ -153,7 +164,7 @@ class RowStatements:
             page, events, failures, lambda chosen: self._walked(page, table, chosen), by_reader
         )
 
-    def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[Lines]:
+    def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[ScriptLines]:
         max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
 
         def found() -> Generator[Found, None, None]:
@@ -161,7 +172,7 @@ class RowStatements:
 
         def texts(one: Found) -> Iterator[list[_Text]]:
             try:
-                yield self._texts(page, table, list(found_groups(table, one)))
+                yield self._texts(page, table, list(walked_groups(table, one)))
             except CellError as error:
                 yield from self._before(page, table, one, error)
 
@@ -179,11 +190,11 @@ class RowStatements:
         for index in distinct_values(found.events).tolist():
             begin, end = np.searchsorted(found.events, [index, index + 1])
             try:
-                yield self._texts(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
+                yield self._texts(page, table, list(walked_groups(table, found.part(int(begin), int(end)))))
             except CellError:
                 raise MismatchError(index) from error
 
-    def _texts(self, page: RowsPage, table: Table, groups: list[Group]) -> list[_Text]:
+    def _texts(self, page: RowsPage, table: Table, groups: list[ChangeGroup]) -> list[_Text]:
         """The selected ones of some groups with their text; several threads call this."""
         end = row_end(table.schema)
         if end is not None:
@@ -195,14 +206,14 @@ class RowStatements:
             writer = self._writer(page, table, int(chosen[0].events[0]))
         return [(group, _written_or_refused(writer, group)) for group in chosen]
 
-    def _joined(self, page: RowsPage, table: Table, texts: list[_Text]) -> Lines:
+    def _joined(self, page: RowsPage, table: Table, texts: list[_Text]) -> ScriptLines:
         if texts:
             first = min(int(page.images.rows[group.events.min()]) for group, _ in texts)
             known = self.changed.get(table.key, (self._page, first))
             self.changed[table.key] = min(known, (self._page, first))
-        return Lines.joined([self._written(page, table, *one) for one in texts])
+        return ScriptLines.joined([self._written(page, table, *one) for one in texts])
 
-    def _writer(self, page: RowsPage, table: Table, event: int) -> Statements:
+    def _writer(self, page: RowsPage, table: Table, event: int) -> ChangeStatements:
         key = id(table), self.dialect
         if key not in self._writers:
             if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
@@ -212,11 +223,11 @@ class RowStatements:
                 self._writers.clear()
             # Keep a reference to the table, so that no other can get its id.
             fitted = self._fitted(table)
-            writer = Statements(table, self.dialect, undo=self._options.undo, fitted=fitted)
+            writer = ChangeStatements(table, self.dialect, undo=self._options.undo, fitted=fitted)
             self._writers[key] = table, writer
         return self._writers[key][1]
 
-    def _fitted(self, table: Table) -> Fitted | None:
+    def _fitted(self, table: Table) -> FittedTable | None:
         """The table adapted to its current definition, if requested; reports the differences once."""
         if self._options.today is None:
             return None
@@ -232,7 +243,9 @@ class RowStatements:
                 self._report.warn(note)
         return fitted
 
-    def _written(self, page: RowsPage, table: Table, group: Group, written: Written | RefusedError) -> Lines:
+    def _written(
+        self, page: RowsPage, table: Table, group: ChangeGroup, written: WrittenStatements | RefusedError
+    ) -> ScriptLines:
         rows = page.images.rows[group.events]
         if isinstance(written, RefusedError):
             return self._refused(page, table, group, str(written))
@@ -241,9 +254,9 @@ class RowStatements:
         key = 0
         if head and self._options.is_extended:
             key = head_key(self._beginnings.setdefault(head, len(self._beginnings)), head)
-        return Lines([texts], rows, numbers, np.full(len(rows), key, dtype=np.int64))
+        return ScriptLines([texts], rows, numbers, np.full(len(rows), key, dtype=np.int64))
 
-    def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
+    def _refused(self, page: RowsPage, table: Table, group: ChangeGroup, reason: str) -> ScriptLines:
         events, counts = np.unique(group.events, return_counts=True)
         texts = []
         word = "reverted" if self._options.undo else "replayed"
@@ -256,10 +269,10 @@ class RowStatements:
                 place(page.block, row),
                 count,
             )
-        return Lines.at(texts, page.images.rows[events], FIRST)
+        return ScriptLines.at(texts, page.images.rows[events], FIRST)
 
 
-def _written_or_refused(writer: Statements, group: Group) -> Written | RefusedError:
+def _written_or_refused(writer: ChangeStatements, group: ChangeGroup) -> WrittenStatements | RefusedError:
     try:
         return writer.write(group)
     except RefusedError as refused:

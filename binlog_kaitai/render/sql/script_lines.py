@@ -31,7 +31,7 @@ _LENGTHS = 1 << 24
 _END, _COMMA = b";\n", ord(",")
 
 
-class Lines(NamedTuple):
+class ScriptLines(NamedTuple):
     """Some lines.
 
     Attributes
@@ -55,7 +55,7 @@ class Lines(NamedTuple):
         return len(self.events)
 
     @classmethod
-    def at(cls, texts: Any, events: Any, place: int) -> Lines:
+    def at(cls, texts: Any, events: Any, place: int) -> ScriptLines:
         """Lines with the same position in their events; also takes a list of bytes."""
         array = pa.array(texts, pa.binary()) if isinstance(texts, list) else texts
         numbers = np.asarray(events, dtype=np.int64)
@@ -63,7 +63,7 @@ class Lines(NamedTuple):
         return cls([array], numbers, np.full(len(numbers), place, dtype=np.int64), nothing)
 
     @classmethod
-    def joined(cls, parts: Sequence[Lines]) -> Lines:
+    def joined(cls, parts: Sequence[ScriptLines]) -> ScriptLines:
         """Concatenate several."""
         parts = [part for part in parts if len(part)]
         if len(parts) == 1:
@@ -74,12 +74,12 @@ class Lines(NamedTuple):
         events, positions, headers = (np.concatenate([part[at] for part in parts]) for at in (1, 2, 3))
         return cls([text for part in parts for text in part.texts], events, positions, headers)
 
-    def taken(self, rows: Any) -> Lines:
+    def taken(self, rows: Any) -> ScriptLines:
         """The given lines."""
         if not len(rows):
-            return Lines.joined([])
+            return ScriptLines.joined([])
         texts = pa.concat_arrays(self.texts).take(pa.array(rows))
-        return Lines([texts], self.events[rows], self.positions[rows], self.headers[rows])
+        return ScriptLines([texts], self.events[rows], self.positions[rows], self.headers[rows])
 
     def forward(self) -> memoryview:
         """The text of all lines, sorted by event and place."""
@@ -166,7 +166,7 @@ class _Reason:
     first: str
 
 
-class Report:
+class OmissionReport:
     """Collects what is omitted.
 
     Parameters

@@ -11,9 +11,9 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.event_rows import Change, Row
-from binlog_kaitai.render.sql.altered_tables import Today
-from binlog_kaitai.render.sql.row_changes import FoundSide, Group, Side, found_groups, read_groups
-from binlog_kaitai.render.sql.where import Known, Where, parse_where
+from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
+from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
+from binlog_kaitai.render.sql.where import ColumnValues, WhereCondition, parse_where
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.located_rows import Found
 from binlog_kaitai.rows.tables import Table
@@ -38,7 +38,7 @@ class Wanted:
     """
 
     operations: frozenset[Change] = frozenset()
-    where: Where | None = None
+    where: WhereCondition | None = None
     touching: frozenset[str] = frozenset()
 
     @classmethod
@@ -79,7 +79,7 @@ class RowChoice:
         self._seen: set[str] = set()
         self._nameless: set[str] = set()
 
-    def of_group(self, table: Table, group: Group) -> Group:
+    def of_group(self, table: Table, group: ChangeGroup) -> ChangeGroup:
         """The selected ones of a group of changes."""
         wanted, columns = self._wanted, _named(table, self._wanted.columns)
         self._seen |= columns.keys()
@@ -106,10 +106,10 @@ class RowChoice:
     def of_found(self, table: Table, found: Found) -> Found:
         """See `row_objects.Choice`."""
         is_taken = np.zeros(len(found.events), dtype=np.bool_)
-        for group in found_groups(table, found):
+        for group in walked_groups(table, found):
             group = self.of_group(table, group)
             for side in (group.before, group.after):
-                if isinstance(side, FoundSide):
+                if isinstance(side, WalkedSide):
                     is_taken[side.rows] = True
         return found if is_taken.all() else found.taken(np.flatnonzero(is_taken))
 
@@ -138,12 +138,12 @@ class RowChoice:
             )
         raise UsageError(reason)
 
-    def _holds(self, where: Where, side: Side, columns: dict[str, Column]) -> Any:
-        def values(name: str) -> Known:
+    def _holds(self, where: WhereCondition, side: Side, columns: dict[str, Column]) -> Any:
+        def values(name: str) -> ColumnValues:
             column = columns[name]
             is_moment = pa.types.is_timestamp(arrow_type(column))
             digits = column.fractional_digits if is_moment else None
-            return Known(side.values(column), digits)
+            return ColumnValues(side.values(column), digits)
 
         found = where.holds(values)
         return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
@@ -193,7 +193,7 @@ class SqlOptions:
     wanted: Wanted = field(default_factory=Wanted)
     allow_unnamed: bool = False
     is_extended: bool = False
-    today: Today | None = None
+    today: CurrentDefinitions | None = None
 
     @classmethod
     def of(
@@ -220,5 +220,5 @@ class SqlOptions:
         if renamed and for_table is None:
             raise UsageError("--renamed requires --for-table")
         wanted = Wanted.of(operation=operation, where=where, column=column)
-        today = None if for_table is None else Today(for_table, renamed)
+        today = None if for_table is None else CurrentDefinitions(for_table, renamed)
         return cls(undo, wanted, allow_unnamed, extended_insert, today)

@@ -28,15 +28,15 @@ from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.render.disk_stack import Stack
-from binlog_kaitai.render.sql.logged_statements import Carried, Statements, Transactions, xa_rows
+from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
 from binlog_kaitai.render.sql.row_statements import RowStatements
 from binlog_kaitai.render.sql.script_lines import (
     CLOSING,
     OPENING,
     PREFIX,
     SUFFIX,
-    Lines,
-    Report,
+    OmissionReport,
+    ScriptLines,
     comment,
     distinct_events,
     place,
@@ -68,7 +68,7 @@ _CHECKS = {
 _OF_MARIADB = frozenset(("has_no_check_constraint_checks",))
 
 
-class Script:
+class SqlScript:
     """Writes the script of some logs.
 
     Parameters
@@ -79,12 +79,14 @@ class Script:
         Receives what is omitted.
     """
 
-    def __init__(self, pages: RowsPages, filters: Filters, options: SqlOptions, report: Report) -> None:
+    def __init__(
+        self, pages: RowsPages, filters: Filters, options: SqlOptions, report: OmissionReport
+    ) -> None:
         self._pages = pages
         self._undo = options.undo
         self._report = report
         self._rows = RowStatements(options, report, pages.threads)
-        self._statements = Statements(options, filters, report)
+        self._statements = LoggedStatements(options, filters, report)
         self._boundaries = Boundaries()
         self._version = ""
         self._last = Carried()
@@ -143,7 +145,7 @@ class Script:
             yield from self._spool.backwards()
             yield postamble()
 
-    def _put(self, block: Block, lines: Lines, numbers: Any) -> None:
+    def _put(self, block: Block, lines: ScriptLines, numbers: Any) -> None:
         """Write lines to the spool, those of the open transaction as separate chunks."""
         assert self._spool is not None
         is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
@@ -173,7 +175,7 @@ class Script:
             return comment(f"{reason}: {self._open_at}")
         return comment(reason) + _ROLLBACK
 
-    def _portions(self, page: RowsPage) -> Iterator[tuple[Lines, Any]]:
+    def _portions(self, page: RowsPage) -> Iterator[tuple[ScriptLines, Any]]:
         """The lines of a page, and their transaction numbers."""
         block = page.block
         if len(block) and block.positions[0] == len(MAGIC):
@@ -183,14 +185,14 @@ class Script:
         found = roles_of(block)
         transactions = Transactions(block, found, self._boundaries, self._last)
         if self._open is not None and transactions.count and self._open < transactions.base:
-            yield Lines.at([self._cut_off()], [0], OPENING), np.array([NO_TRANSACTION])
+            yield ScriptLines.at([self._cut_off()], [0], OPENING), np.array([NO_TRANSACTION])
         statements = self._statements.lines(page, found, self._rows.dialect)
         if not self._undo:
             self._take_own(transactions, np.intersect1d(statements.events, xa_rows(block)))
         low = 0
         for rows, high in self._rows.portions(page):
             inside = np.flatnonzero((statements.events >= low) & (statements.events < high))
-            contents = Lines.joined([rows, statements.taken(inside)])
+            contents = ScriptLines.joined([rows, statements.taken(inside)])
             yield self._bracketed(page, transactions, contents, rows, range(low, high))
             low = high
         self._page += 1
@@ -206,10 +208,10 @@ class Script:
                 self._start = int(block.positions[row]), int(block.header.numbers("timestamp")[row])
             self._last = transactions.carried
 
-    def _new_file(self, block: Block) -> Iterator[tuple[Lines, Any]]:
+    def _new_file(self, block: Block) -> Iterator[tuple[ScriptLines, Any]]:
         self._boundaries = Boundaries()
         if note := self._cut_off():
-            yield Lines.at([note], [0], OPENING), np.array([NO_TRANSACTION])
+            yield ScriptLines.at([note], [0], OPENING), np.array([NO_TRANSACTION])
         self._version = getattr(block.event(0).body, "server_version", "")
 
     def _take_own(self, transactions: Transactions, rows: Any) -> None:
@@ -221,8 +223,13 @@ class Script:
         self._own = int(self._owns[-1]) if len(self._owns) else None
 
     def _bracketed(
-        self, page: RowsPage, transactions: Transactions, contents: Lines, rows: Lines, span: range
-    ) -> tuple[Lines, Any]:
+        self,
+        page: RowsPage,
+        transactions: Transactions,
+        contents: ScriptLines,
+        rows: ScriptLines,
+        span: range,
+    ) -> tuple[ScriptLines, Any]:
         """Lines with BEGIN and COMMIT of their transactions.
 
         Parameters
@@ -262,7 +269,7 @@ class Script:
         finished = every[is_done], ends[is_done], outcomes[is_done] == Outcome.ROLLBACK
         make = self._undo_brackets if self._undo else self._redo_brackets
         lines += make(page, transactions, begins, finished)
-        whole = Lines.joined(lines)
+        whole = ScriptLines.joined(lines)
         of_line = number_of[whole.events]
         if self._undo and finished[2].any():
             return self._without_rolled_back(page, whole, of_line, finished)
@@ -270,7 +277,7 @@ class Script:
 
     def _redo_brackets(
         self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
-    ) -> list[Lines]:
+    ) -> list[ScriptLines]:
         numbers, first = begins
         finished, rows, is_rollback = ends
         for row in rows[transactions.is_cut[finished - transactions.base]].tolist():
@@ -279,21 +286,24 @@ class Script:
             pa.array(is_rollback), pa.scalar(_ROLLBACK, pa.binary()), pa.scalar(_COMMIT, pa.binary())
         )
         headings = self._headings(page, transactions, numbers)
-        return [Lines.at(headings, first, OPENING), Lines.at(_several(texts, len(rows)), rows, CLOSING)]
+        return [
+            ScriptLines.at(headings, first, OPENING),
+            ScriptLines.at(_several(texts, len(rows)), rows, CLOSING),
+        ]
 
     def _undo_brackets(
         self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
-    ) -> list[Lines]:
+    ) -> list[ScriptLines]:
         """The same in reverse: the end of a transaction is written first."""
         _, first = begins
         numbers, rows, _ = ends
         commits = pa.array([_COMMIT] * len(first), pa.binary())
         headings = self._headings(page, transactions, numbers)
-        return [Lines.at(headings, rows, OPENING), Lines.at(commits, first, CLOSING)]
+        return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(commits, first, CLOSING)]
 
     def _without_rolled_back(
-        self, page: RowsPage, lines: Lines, of_line: Any, ends: Any
-    ) -> tuple[Lines, Any]:
+        self, page: RowsPage, lines: ScriptLines, of_line: Any, ends: Any
+    ) -> tuple[ScriptLines, Any]:
         numbers, rows, is_rollback = ends
         gone, rows = numbers[is_rollback], rows[is_rollback]
         reason = "a rolled-back transaction is not reverted; its changes to non-transactional tables remain"
@@ -303,11 +313,11 @@ class Script:
             assert self._spool is not None
             self._spool.cut(self._mark)
         keeps = np.flatnonzero(~np.isin(of_line, gone))
-        notes = Lines.at(
+        notes = ScriptLines.at(
             [comment(f"{reason}: {place(page.block, row)}") for row in rows.tolist()], rows, OPENING
         )
         kept = np.append(of_line[keeps], np.full(len(rows), NO_TRANSACTION))
-        return Lines.joined([lines.taken(keeps), notes]), kept
+        return ScriptLines.joined([lines.taken(keeps), notes]), kept
 
     def _headings(self, page: RowsPage, transactions: Transactions, numbers: Any) -> Any:
         """A comment with position and time of each transaction, and its BEGIN."""
@@ -327,7 +337,7 @@ class Script:
             b"\n" + _BEGIN,
         )
 
-    def _checks(self, page: RowsPage, events: Any, number_of: Any) -> Iterator[Lines]:
+    def _checks(self, page: RowsPage, events: Any, number_of: Any) -> Iterator[ScriptLines]:
         """The checks to disable for rows that the server changed with checks disabled."""
         if not len(events):
             return
@@ -349,14 +359,14 @@ class Script:
                 first, last = last, first
             for value, rows_of, where in ((0, first, PREFIX), (1, last, SUFFIX)):
                 text = f"SET {name} = {value};\n".encode()
-                yield Lines.at([text] * int(chosen.sum()), rows_of[chosen], where)
+                yield ScriptLines.at([text] * int(chosen.sum()), rows_of[chosen], where)
 
 
 def write_sql(
     source: SourceLike | Iterable[SourceLike],
     filters: Filters,
     options: SqlOptions,
-    report: Report,
+    report: OmissionReport,
     *,
     ddl: str | None = None,
     keys: Keys | None = None,
@@ -364,7 +374,7 @@ def write_sql(
     progress: Callable[[Source, int], object] = lambda source, position: None,
     threads: int | None = None,
 ) -> Iterator[memoryview | bytes]:
-    """Write the script of some logs, see :class:`Script`.
+    """Write the script of some logs, see :class:`SqlScript`.
 
     Parameters
     ----------
@@ -385,7 +395,7 @@ def write_sql(
     )
     if ends is not None:
         pages.ends = ends
-    script = Script(pages, filters, options, report)
+    script = SqlScript(pages, filters, options, report)
     yield from script
     script.check()
     report.finish()
@@ -469,6 +479,6 @@ def sql_script(
         column=[column] if isinstance(column, str) else column,
         allow_unnamed=allow_unnamed,
     )
-    report = Report(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
+    report = OmissionReport(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
     chosen = Filters.of(**filters)
     return map(bytes, write_sql(source, chosen, options, report, ddl=ddl, keys=keys, threads=threads))

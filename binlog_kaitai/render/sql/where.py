@@ -21,7 +21,7 @@ from binlog_kaitai.errors import UsageError
 Literal = Decimal | str | bytes | None
 
 
-class Known(NamedTuple):
+class ColumnValues(NamedTuple):
     """The values of a column as an Arrow array; for times (as text), the number of fractional digits."""
 
     array: Any
@@ -29,7 +29,7 @@ class Known(NamedTuple):
 
 
 #: Returns the values of a column by name.
-Values = Callable[[str], Known]
+Values = Callable[[str], ColumnValues]
 
 #: Evaluates the condition for each row: an Arrow array, null for neither.
 Condition = Callable[[Values], Any]
@@ -63,14 +63,14 @@ class _Token(NamedTuple):
     text: str
 
 
-class Where(NamedTuple):
+class WhereCondition(NamedTuple):
     """A condition, and the columns that it refers to."""
 
     holds: Condition
     columns: frozenset[str]
 
 
-def parse_where(text: str) -> Where:
+def parse_where(text: str) -> WhereCondition:
     """Parse a condition.
 
     Raises
@@ -88,11 +88,11 @@ class _Parser:
         self._at = 0
         self._columns: set[str] = set()
 
-    def read(self) -> Where:
+    def read(self) -> WhereCondition:
         condition = self._either()
         if self._at < len(self._tokens):
             raise self._error("an end")
-        return Where(condition, frozenset(self._columns))
+        return WhereCondition(condition, frozenset(self._columns))
 
     def _error(self, wanted: str) -> UsageError:
         found = repr(self._tokens[self._at].text) if self._at < len(self._tokens) else "the end"
