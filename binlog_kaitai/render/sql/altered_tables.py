@@ -89,9 +89,9 @@ class CurrentDefinitions:
         """
         names = {old: new for table, old, new in self._renamed if table in ("", schema.full_name)}
         for database in (schema.schema_name, ""):
-            found = self._definitions.of(database, schema.table_name)
-            if found is not None:
-                return _fitted(schema, found, names)
+            definition = self._definitions.of(database, schema.table_name)
+            if definition is not None:
+                return _fitted(schema, definition, names)
         return None
 
 
@@ -139,7 +139,7 @@ def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> It
 
 def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list[int]]:
     """Indexes of unknown names, by the known ones before and after them."""
-    found: dict[tuple[str, str], list[int]] = {}
+    runs: dict[tuple[str, str], list[int]] = {}
     run: list[int] = []
     before = ""
     for number, name in enumerate([*names, ""]):
@@ -147,9 +147,9 @@ def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list
             run.append(number)
             continue
         if run:
-            found[before, name] = run
+            runs[before, name] = run
         before, run = name, []
-    return found
+    return runs
 
 
 def _matches(logged: Column, today: ColumnDefinition) -> bool:
@@ -161,13 +161,13 @@ def _matches(logged: Column, today: ColumnDefinition) -> bool:
 
 def _notes(schema: Schema, today: TableDefinition, numbers: dict[int, int]) -> Iterator[str]:
     table = schema.full_name
-    taken = set(numbers.values())
+    matched = set(numbers.values())
     possible = dict(_possible(schema.columns, today.columns))
     for column in schema.columns:
         if column.index not in numbers:
             note = f"{table}: the current definition has no column {column.name}; its values are omitted"
             number = possible.get(column.index)
-            if number is not None and number not in taken:
+            if number is not None and number not in matched:
                 name = today.columns[number].name
                 note += f" (if it was renamed to {name}: --renamed {column.name}={name})"
             yield note
@@ -176,7 +176,7 @@ def _notes(schema: Schema, today: TableDefinition, numbers: dict[int, int]) -> I
         if now.key != column.name.casefold():
             yield f"{table}: column {column.name} is written as {now.name}"
     for number, now in enumerate(today.columns):
-        if number not in taken and not now.is_generated:
+        if number not in matched and not now.is_generated:
             yield f"{table}: column {now.name} is not in the log; inserted rows get its default"
 
 

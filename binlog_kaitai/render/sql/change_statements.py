@@ -67,9 +67,9 @@ class WrittenStatements(NamedTuple):
     array of them.
     """
 
-    lines: Any
+    lines: pa.Array
     head: bytes = b""
-    check: Any = b""
+    check: bytes | pa.Array = b""
 
 
 class ChangeStatements:
@@ -164,12 +164,12 @@ class ChangeStatements:
             lines, check=b"" if self._finds_by_key(group, before) else self._check(group, present)
         )
 
-    def _check(self, group: ChangeGroup, present: Sequence[Column]) -> Any:
+    def _check(self, group: ChangeGroup, present: Sequence[Column]) -> pa.Array:
         # ROW_COUNT() counts the rows that an UPDATE changes, not those that it finds.
         changes = np.logical_or.reduce([group.changed(one) for one in present])
         return pc.if_else(pa.array(changes), pa.scalar(CHECK, pa.binary()), pa.scalar(b"", pa.binary()))
 
-    def _assignments(self, group: ChangeGroup, present: Sequence[Column], side: Side) -> Any:
+    def _assignments(self, group: ChangeGroup, present: Sequence[Column], side: Side) -> pa.Array:
         every = np.ones(len(group), dtype=np.bool_)
         masks = [every if one.type in _TIMES else group.changed(one) for one in present]
         nothing = ~np.logical_or.reduce(masks)
@@ -190,7 +190,7 @@ class ChangeStatements:
     def _finds_by_key(self, group: ChangeGroup, side: Side) -> bool:
         return self._has_key(side, side if group.before is None else group.before)
 
-    def _where(self, group: ChangeGroup, side: Side) -> list[Any]:
+    def _where(self, group: ChangeGroup, side: Side) -> list[bytes | pa.Array]:
         """The pieces of the condition that finds the current row."""
         other = group.before if group.before is not None else side
         if self._finds_by_key(group, side):
@@ -200,7 +200,7 @@ class ChangeStatements:
             columns = [column for column in columns if other.has(column)]
         if not columns:
             raise RefusedError("the image has no column that identifies the row")
-        pieces: list[Any] = []
+        pieces: list[bytes | pa.Array] = []
         for column in columns:
             # Columns missing from an after image are unchanged.
             texts = (side if side.has(column) else other).texts(column, self._exact)
@@ -245,10 +245,12 @@ def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, b
 def _exact(style: Style) -> Style:
     """The style for comparisons: a FLOAT is compared as its exact DOUBLE value."""
 
-    def value(one: Any, column: Column) -> bytes:
-        return double_sql(one).encode() if column.type == ColumnType.float else style.value(one, column)
+    def value(number: Any, column: Column) -> bytes:
+        is_float = column.type == ColumnType.float
+        return double_sql(number).encode() if is_float else style.value(number, column)
 
-    writers: dict[ColumnType | int, Any] = {**style.writers, ColumnType.float: partial(floats, is_exact=True)}
+    writers = dict(style.writers)
+    writers[ColumnType.float] = partial(floats, is_exact=True)
     return replace(style, writers=writers, value=value)
 
 
@@ -265,17 +267,17 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(map(identifier, names))
 
 
-def _listed(texts: Sequence[Any]) -> list[Any]:
+def _listed(texts: Sequence[pa.Array]) -> list[bytes | pa.Array]:
     """Comma-separated texts."""
-    pieces: list[Any] = []
+    pieces: list[bytes | pa.Array] = []
     for text in texts:
         pieces += [b", ", text] if pieces else [text]
     return pieces
 
 
-def _line(*pieces: Any) -> Any:
+def _line(*pieces: bytes | pa.Array) -> pa.Array:
     """Join pieces into lines; consecutive constants are merged."""
-    merged: list[Any] = []
+    merged: list[bytes | pa.Array] = []
     for piece in (*pieces, _END):
         if isinstance(piece, bytes) and merged and isinstance(merged[-1], bytes):
             merged[-1] += piece

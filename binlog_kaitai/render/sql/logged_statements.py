@@ -12,6 +12,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.statements import is_half_done
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.log.event_reader import Event
@@ -77,22 +78,22 @@ class Transactions:
         Whether there was a BEGIN, or a GTID event instead; whether the end is missing.
     """
 
-    def __init__(self, block: Block, found: Roles, boundaries: Boundaries, before: Carried) -> None:
-        segments = boundaries.divide(found)
+    def __init__(self, block: Block, roles: Roles, boundaries: Boundaries, before: Carried) -> None:
+        segments = boundaries.divide(roles)
         parts = Parts(block, segments)
         self.continues = segments.continues
         self.base = base = before.number + (not segments.continues)
         self.count, self.first = len(parts), parts.first
-        ends = np.flatnonzero(found.roles == Role.END)
+        ends = np.flatnonzero(roles.roles == Role.END)
         # The first event that ends a transaction closes it, regardless of what follows.
-        at = parts.first_of(ends)
+        first_end = parts.first_of(ends)
         closing = np.array(parts.last, dtype=np.int64)
         if segments.is_open and self.count:
             closing[-1] = -1
-        is_ended = at >= 0
-        self.closing = np.where(is_ended, np.append(ends, -1)[at], closing)
-        self.outcomes = np.append(found.outcomes[ends], np.int8(Outcome.OPEN))[at]
-        self.is_begun = parts.any(found.begins)
+        is_ended = first_end >= 0
+        self.closing = np.where(is_ended, np.append(ends, -1)[first_end], closing)
+        self.outcomes = np.append(roles.outcomes[ends], np.int8(Outcome.OPEN))[first_end]
+        self.is_begun = parts.any(roles.begins)
         if self.continues:
             self.is_begun[0] |= before.is_begun
         self.is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
@@ -123,13 +124,13 @@ class LoggedStatements:
         #: Effects of the last block's statements on tables; only determined for undo.
         self.alterations: list[LaterAlteration] = []
 
-    def lines(self, page: RowsPage, found: Roles, dialect: Dialect) -> ScriptLines:
+    def lines(self, page: RowsPage, roles: Roles, dialect: Dialect) -> ScriptLines:
         """The lines of all wanted statements of a block."""
         block = page.block
         texts: list[bytes] = []
         events: list[int] = []
         self.alterations = []
-        for row in np.flatnonzero(_matters(block, found)[: page.limit]).tolist():
+        for row in np.flatnonzero(_matters(block, roles)[: page.limit]).tolist():
             kind = int(block.types[row])
             if kind in _CONTEXT:
                 self._context.append(block.event(row))
@@ -208,19 +209,19 @@ def _xid(name: Any) -> bytes:
     return f"X'{name.gtrid.hex()}',X'{name.bqual.hex()}',{name.format_id}".encode()
 
 
-def _matters(block: Block, found: Roles) -> Any:
+def _matters(block: Block, roles: Roles) -> Bools:
     """Which events are statements or belong to one, other than BEGIN, COMMIT and row changes."""
-    types, roles = block.types, found.roles
+    types = block.types
     matters = np.isin(types, (*_CONTEXT, *_LOADS, EventType.incident_event, EventType.xa_prepare_log_event))
     is_query = np.isin(types, QUERY_TYPES)
-    matters |= is_query & (roles == Role.STATEMENT)
+    matters |= is_query & (roles.roles == Role.STATEMENT)
     matters[xa_rows(block)] = True
     return matters & ~np.isin(types, list(ROWS_TYPES))
 
 
-def xa_rows(block: Block) -> Any:
+def xa_rows(block: Block) -> Ints:
     """Indexes of the events of XA statements, which need more than BEGIN and COMMIT."""
-    of_mariadb = block.rows_of(EventType.gtid_event)
+    of_mariadb: Ints = block.rows_of(EventType.gtid_event)
     if len(of_mariadb):
         prepares = block.body(EventType.gtid_event).numbers("is_prepared_xa")
         of_mariadb = of_mariadb[prepares.astype(np.bool_)]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.kernels.byte_kernels import same_ranges
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.rows.arrow_types import arrow_type
@@ -37,15 +37,15 @@ class Side(Protocol):
         """Whether the images contain a column."""
         ...
 
-    def texts(self, column: Column, style: Style) -> Any:
+    def texts(self, column: Column, style: Style) -> pa.Array:
         """The literals of a column, as an Arrow array of bytes."""
         ...
 
-    def values(self, column: Column) -> Any:
+    def values(self, column: Column) -> pa.Array:
         """The values of a column as an Arrow array of its type; dates and times as text."""
         ...
 
-    def taken(self, rows: Any) -> Side:
+    def select(self, rows: Ints) -> Side:
         """Some of the images."""
         ...
 
@@ -63,30 +63,30 @@ class ChangeGroup:
     """
 
     change: Change
-    events: NDArray[np.int64]
-    numbers: NDArray[np.int64]
+    events: Ints
+    numbers: Ints
     before: Side | None
     after: Side | None
 
     def __len__(self) -> int:
         return len(self.events)
 
-    def taken(self, rows: Any) -> ChangeGroup:
+    def select(self, rows: Ints) -> ChangeGroup:
         """Some of the changes."""
-        before = None if self.before is None else self.before.taken(rows)
-        after = None if self.after is None else self.after.taken(rows)
+        before = None if self.before is None else self.before.select(rows)
+        after = None if self.after is None else self.after.select(rows)
         return ChangeGroup(self.change, self.events[rows], self.numbers[rows], before, after)
 
-    def changed(self, column: Column) -> Any:
+    def changed(self, column: Column) -> Bools:
         """Which updates change the value of a column, as a bool array.
 
         A column that only one of the images has counts as changed.
         """
-        before, after = self.before, self.after
-        if isinstance(before, WalkedSide) and isinstance(after, WalkedSide):
-            return before.differs(after, column)
-        if isinstance(before, ReadSide) and isinstance(after, ReadSide):
-            return before.differs(after, column)
+        match self.before, self.after:
+            case (WalkedSide() as before, WalkedSide() as after):
+                return before.differs(after, column)
+            case (ReadSide() as before, ReadSide() as after):
+                return before.differs(after, column)
         return np.ones(len(self), dtype=np.bool_)
 
 
@@ -99,29 +99,29 @@ class WalkedSide:
         Numbers of the rows among the walked ones.
     """
 
-    def __init__(self, table: Table, found: Found, rows: Any) -> None:
+    def __init__(self, table: Table, walked: Found, rows: Ints) -> None:
         self._table = table
-        self._found = found
+        self._walked = walked
         self.rows = rows
 
     def has(self, column: Column) -> bool:
-        return len(self.rows) > 0 and int(self._found.starts[column.index][self.rows[0]]) != ABSENT
+        return len(self.rows) > 0 and int(self._walked.starts[column.index][self.rows[0]]) != ABSENT
 
     def cells(self, column: Column) -> Cells:
         """The cells of a column."""
-        starts = self._found.starts[column.index][self.rows]
-        return Cells(self._table, column, self._found.data, starts)
+        starts = self._walked.starts[column.index][self.rows]
+        return Cells(self._table, column, self._walked.data, starts)
 
-    def texts(self, column: Column, style: Style) -> Any:
+    def texts(self, column: Column, style: Style) -> pa.Array:
         return style.texts(self.cells(column))
 
-    def values(self, column: Column) -> Any:
+    def values(self, column: Column) -> pa.Array:
         return build(self.cells(column), "text")
 
-    def taken(self, rows: Any) -> WalkedSide:
-        return WalkedSide(self._table, self._found, self.rows[rows])
+    def select(self, rows: Ints) -> WalkedSide:
+        return WalkedSide(self._table, self._walked, self.rows[rows])
 
-    def differs(self, other: WalkedSide, column: Column) -> Any:
+    def differs(self, other: WalkedSide, column: Column) -> Bools:
         """Which rows have different bytes in a column."""
         mine, its = self.cells(column), other.cells(column)
         every = np.arange(len(mine))
@@ -146,32 +146,32 @@ class ReadSide:
     def has(self, column: Column) -> bool:
         return bool(self._images) and (column.name in self._images[0] or column.name in self._diffs[0])
 
-    def texts(self, column: Column, style: Style) -> Any:
-        made = []
+    def texts(self, column: Column, style: Style) -> pa.Array:
+        literals = []
         for image, diffs in zip(self._images, self._diffs, strict=True):
             if column.name in image:
                 value = image[column.name]
-                made.append(style.null if value is None else style.value(value, column))
+                literals.append(style.null if value is None else style.value(value, column))
             else:
-                made.append(diff_sql(column, diffs[column.name]).encode("utf-8", "surrogateescape"))
-        return pa.array(made, pa.binary())
+                literals.append(diff_sql(column, diffs[column.name]).encode("utf-8", "surrogateescape"))
+        return pa.array(literals, pa.binary())
 
-    def values(self, column: Column) -> Any:
+    def values(self, column: Column) -> pa.Array:
         kind = arrow_type(column, "text")
-        made = [plain_value(image.get(column.name), column, kind, "text") for image in self._images]
-        return pa.array(made, kind)
+        values = [plain_value(image.get(column.name), column, kind, "text") for image in self._images]
+        return pa.array(values, kind)
 
-    def taken(self, rows: Any) -> ReadSide:
+    def select(self, rows: Ints) -> ReadSide:
         picked = rows.tolist()
         return ReadSide([self._images[row] for row in picked], [self._diffs[row] for row in picked])
 
-    def differs(self, other: ReadSide, column: Column) -> Any:
+    def differs(self, other: ReadSide, column: Column) -> Bools:
         """Which rows have different values in a column."""
         missing = object()
         pairs = zip(self._images, other._images, strict=True)
         name = column.name
-        found = [name not in mine or mine[name] != its.get(name, missing) for mine, its in pairs]
-        return np.array(found, dtype=np.bool_)
+        changes = [name not in mine or mine[name] != its.get(name, missing) for mine, its in pairs]
+        return np.array(changes, dtype=np.bool_)
 
 
 def diff_sql(column: Column, diff: JsonDiff) -> str:
@@ -195,24 +195,24 @@ def diff_sql(column: Column, diff: JsonDiff) -> str:
 _CHANGES = ((Change.INSERT, INSERT), (Change.UPDATE, BEFORE), (Change.DELETE, DELETE))
 
 
-def walked_groups(table: Table, found: Found) -> Iterator[ChangeGroup]:
+def walked_groups(table: Table, walked: Found) -> Iterator[ChangeGroup]:
     """Rows walked by the kernels, as groups."""
     for change, kind in _CHANGES:
-        rows = np.flatnonzero(found.changes == kind)
-        for same in _alike(found, rows, is_update=change is Change.UPDATE) if len(rows) else ():
-            before = WalkedSide(table, found, same) if change is not Change.INSERT else None
-            after = WalkedSide(table, found, same + (change is Change.UPDATE))
-            numbers = found.events[same], found.numbers[same]
+        rows = np.flatnonzero(walked.changes == kind)
+        for same in _alike(walked, rows, is_update=change is Change.UPDATE) if len(rows) else ():
+            before = WalkedSide(table, walked, same) if change is not Change.INSERT else None
+            after = WalkedSide(table, walked, same + (change is Change.UPDATE))
+            numbers = walked.events[same], walked.numbers[same]
             yield ChangeGroup(change, *numbers, before, after if change is not Change.DELETE else None)
 
 
-def _alike(found: Found, rows: Any, *, is_update: bool) -> Iterator[Any]:
+def _alike(walked: Found, rows: Ints, *, is_update: bool) -> Iterator[Ints]:
     """Rows whose images have the same columns, which is true of all images of an event."""
-    begins = np.flatnonzero(np.diff(found.events[rows], prepend=-1))
+    begins = np.flatnonzero(np.diff(walked.events[rows], prepend=-1))
     first = rows[begins]
-    absent = found.starts[:, first] == ABSENT
+    absent = walked.starts[:, first] == ABSENT
     if is_update:
-        absent = np.concatenate((absent, found.starts[:, first + 1] == ABSENT))
+        absent = np.concatenate((absent, walked.starts[:, first + 1] == ABSENT))
     if not absent.any():
         yield rows
         return
@@ -226,7 +226,7 @@ def _alike(found: Found, rows: Any, *, is_update: bool) -> Iterator[Any]:
 
 def read_groups(rows: Sequence[Row], event: int) -> Iterator[ChangeGroup]:
     """The rows of one event from the event reader, as groups."""
-    alike: dict[Any, list[Row]] = {}
+    alike: dict[tuple[frozenset[str], ...], list[Row]] = {}
     for row in rows:
         key = (frozenset(row.before or ()), frozenset(row.after or ()), frozenset(row.diffs))
         alike.setdefault(key, []).append(row)
@@ -260,15 +260,15 @@ def without_history(group: ChangeGroup, end: Column) -> Iterator[ChangeGroup]:
     after = np.ones(len(group), dtype=np.bool_) if group.after is None else _is_current(group.after, end)
     stays = np.flatnonzero(before & after)
     if len(stays):
-        yield group.taken(stays)
+        yield group.select(stays)
     if group.change is Change.UPDATE:
         ends = np.flatnonzero(before & ~after)
         if len(ends):
-            yield replace(group.taken(ends), change=Change.DELETE, after=None)
+            yield replace(group.select(ends), change=Change.DELETE, after=None)
 
 
-def _is_current(side: Side, end: Column) -> Any:
+def _is_current(side: Side, end: Column) -> Bools:
     if not side.has(end):
         return np.ones(len(side.values(end)), dtype=np.bool_)
-    found = side.values(end).cast(pa.string())
-    return pc.fill_null(pc.is_in(found, value_set=_NOW), False).to_numpy(zero_copy_only=False)
+    ends = side.values(end).cast(pa.string())
+    return np.asarray(pc.fill_null(pc.is_in(ends, value_set=_NOW), False))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from itertools import chain, pairwise
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.threads import side_by_side
@@ -117,7 +117,7 @@ class RowStatements:
         if len(limits) < 2:
             yield ScriptLines.joined([]), page.limit
 
-    def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[ScriptLines, int]]:
+    def _alone(self, page: RowsPage, events: Ints, high: int) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of one event, which may be very large, in pieces."""
         failures: list[Failure] = []
         table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
@@ -130,29 +130,29 @@ class RowStatements:
             raise error
         yield ScriptLines.joined([]), high
 
-    def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[ScriptLines, int]]:
+    def _together(self, page: RowsPage, chosen: Ints, high: int) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of many events, built table by table, then put in order."""
         numbers = page.images.table_of[chosen]
         failures: list[Failure] = []
-        found: list[ScriptLines] = []
+        parts: list[ScriptLines] = []
         for number in distinct_values(numbers).tolist():
             events = chosen[numbers == number]
             table = page.images.table(int(events[0]))
             if isinstance(table, Table):
-                found += self._of_table(page, table, events, failures)
+                parts += self._of_table(page, table, events, failures)
             else:
                 failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
-        lines = ScriptLines.joined(found)
+        lines = ScriptLines.joined(parts)
         if not failures:
             yield lines, high
             return
         index, error = min(failures, key=lambda failure: failure[0])
         stop = int(page.images.rows[index])
-        yield lines.taken(np.flatnonzero(lines.events < stop)), stop
+        yield lines.select(np.flatnonzero(lines.events < stop)), stop
         raise error
 
     def _of_table(
-        self, page: RowsPage, table: Table, events: Any, failures: list[Failure]
+        self, page: RowsPage, table: Table, events: Ints, failures: list[Failure]
     ) -> Iterator[ScriptLines]:
         """The lines of one table; stops at an invalid event."""
 
@@ -164,33 +164,33 @@ class RowStatements:
             page, events, failures, lambda chosen: self._walked(page, table, chosen), by_reader
         )
 
-    def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[ScriptLines]:
+    def _walked(self, page: RowsPage, table: Table, chosen: Ints) -> Iterator[ScriptLines]:
         max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
 
-        def found() -> Generator[Found, None, None]:
+        def walked() -> Generator[Found, None, None]:
             yield from walk(page.images, chosen, len(table.schema.columns), max_rows)
 
-        def texts(one: Found) -> Iterator[list[_Text]]:
+        def texts(rows: Found) -> Iterator[list[_Text]]:
             try:
-                yield self._texts(page, table, list(walked_groups(table, one)))
+                yield self._texts(page, table, list(walked_groups(table, rows)))
             except CellError as error:
-                yield from self._before(page, table, one, error)
+                yield from self._before(page, table, rows, error)
 
         is_divided = self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _MANY
-        made = (
-            side_by_side(found(), texts, self._threads, lambda one: 0)
+        parts = (
+            side_by_side(walked(), texts, self._threads, lambda rows: 0)
             if is_divided
-            else chain.from_iterable(map(texts, found()))
+            else chain.from_iterable(map(texts, walked()))
         )
-        yield from (self._joined(page, table, one) for one in made)
+        yield from (self._joined(page, table, part) for part in parts)
 
-    def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[list[_Text]]:
+    def _before(self, page: RowsPage, table: Table, rows: Found, error: CellError) -> Iterator[list[_Text]]:
         """The texts of all events before one with an invalid value, which the event reader reports."""
         # The row number is relative to a group, so each event is tried separately.
-        for index in distinct_values(found.events).tolist():
-            begin, end = np.searchsorted(found.events, [index, index + 1])
+        for index in distinct_values(rows.events).tolist():
+            begin, end = np.searchsorted(rows.events, [index, index + 1])
             try:
-                yield self._texts(page, table, list(walked_groups(table, found.part(int(begin), int(end)))))
+                yield self._texts(page, table, list(walked_groups(table, rows.part(int(begin), int(end)))))
             except CellError:
                 raise MismatchError(index) from error
 
@@ -217,8 +217,8 @@ class RowStatements:
         key = id(table), self.dialect
         if key not in self._writers:
             if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
-                at = int(page.block.positions[page.images.rows[event]])
-                raise UsageError(_why_unnamed(table), file=page.block.file, position=at)
+                position = int(page.block.positions[page.images.rows[event]])
+                raise UsageError(_why_unnamed(table), file=page.block.file, position=position)
             if len(self._writers) >= _MAX_WRITERS:
                 self._writers.clear()
             # Keep a reference to the table, so that no other can get its id.

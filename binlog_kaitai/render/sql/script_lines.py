@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
 from binlog_kaitai.log.block import Block
 
@@ -46,16 +47,16 @@ class ScriptLines(NamedTuple):
         Key of its beginning, see `head_key`; 0 if it cannot be merged with others.
     """
 
-    texts: list[Any]
-    events: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    headers: NDArray[np.int64]
+    texts: list[pa.Array]
+    events: Ints
+    positions: Ints
+    headers: Ints
 
     def __len__(self) -> int:
         return len(self.events)
 
     @classmethod
-    def at(cls, texts: Any, events: Any, place: int) -> ScriptLines:
+    def at(cls, texts: pa.Array | list[bytes], events: Ints | list[int], place: int) -> ScriptLines:
         """Lines with the same position in their events; also takes a list of bytes."""
         array = pa.array(texts, pa.binary()) if isinstance(texts, list) else texts
         numbers = np.asarray(events, dtype=np.int64)
@@ -71,10 +72,10 @@ class ScriptLines(NamedTuple):
         if not parts:
             nothing = np.zeros(0, dtype=np.int64)
             return cls([], nothing, nothing, nothing)
-        events, positions, headers = (np.concatenate([part[at] for part in parts]) for at in (1, 2, 3))
-        return cls([text for part in parts for text in part.texts], events, positions, headers)
+        texts, *columns = zip(*parts, strict=True)
+        return cls([*chain.from_iterable(texts)], *map(np.concatenate, columns))
 
-    def taken(self, rows: Any) -> ScriptLines:
+    def select(self, rows: Ints) -> ScriptLines:
         """The given lines."""
         if not len(rows):
             return ScriptLines.joined([])
@@ -88,15 +89,15 @@ class ScriptLines(NamedTuple):
             return self._text(np.lexsort((self.positions, self.events)))
         return self._text(np.arange(len(self)))
 
-    def backward(self, rows: Any) -> memoryview:
+    def backward(self, rows: Ints) -> memoryview:
         """The text of some lines, sorted by descending event, and by position."""
         return self._text(rows[np.lexsort((self.positions[rows], -self.events[rows]))])
 
-    def _text(self, order: Any) -> memoryview:
-        found = [_ranges(text) for text in self.texts]
-        if not found:
+    def _text(self, order: Ints) -> memoryview:
+        ranges = [_ranges(text) for text in self.texts]
+        if not ranges:
             return memoryview(b"")
-        starts, lengths = (np.concatenate([one[at] for one in found]) for at in (1, 2))
+        starts, lengths = map(np.concatenate, list(zip(*ranges, strict=True))[1:])
         follows = np.zeros(len(order), dtype=np.bool_)
         if self.headers.any():
             follows = _follows(self.headers[order], lengths[order])
@@ -110,9 +111,9 @@ class ScriptLines(NamedTuple):
         positions = np.full(len(lengths), -1, dtype=np.int64)
         positions[order] = ends - sizes
         out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
-        limits = np.cumsum([0] + [len(one.lengths) for one in found]).tolist()
-        for one, begin, end in zip(found, limits, limits[1:], strict=False):
-            copy_ranges.run(one.data, starts[begin:end], lengths[begin:end], positions[begin:end], out)
+        limits = np.cumsum([0] + [len(part.lengths) for part in ranges]).tolist()
+        for part, begin, end in zip(ranges, limits, limits[1:], strict=False):
+            copy_ranges.run(part.data, starts[begin:end], lengths[begin:end], positions[begin:end], out)
         out[ends[:-1][follows[1:]] - len(_END)] = _COMMA
         return out.data
 
@@ -122,7 +123,7 @@ def head_key(number: int, head: bytes) -> int:
     return (number + 1) * _LENGTHS + len(head) if len(head) < _LENGTHS else 0
 
 
-def _follows(headers: Any, lengths: Any) -> Any:
+def _follows(headers: Ints, lengths: Ints) -> Bools:
     """Which lines, in script order, continue the statement of the preceding line."""
     is_same = np.zeros(len(headers), dtype=np.bool_)
     is_same[1:] = (headers[1:] == headers[:-1]) & (headers[1:] != 0)
@@ -137,19 +138,19 @@ def _follows(headers: Any, lengths: Any) -> Any:
 class _Ranges(NamedTuple):
     """Byte ranges of texts."""
 
-    data: Any
-    starts: Any
-    lengths: Any
+    data: Bytes
+    starts: Ints
+    lengths: Ints
 
 
-def _ranges(texts: Any) -> _Ranges:
+def _ranges(texts: pa.Array) -> _Ranges:
     _, positions, data = texts.buffers()
     offsets = np.frombuffer(positions, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     content = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
     return _Ranges(content, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64))
 
 
-def distinct_events(events: Any, count: int) -> Any:
+def distinct_events(events: Ints, count: int) -> Ints:
     """The distinct numbers of events with lines, ascending; there are `count` events."""
     is_there = np.zeros(count, dtype=np.bool_)
     is_there[events] = True
@@ -199,9 +200,9 @@ class OmissionReport:
 
     def finish(self) -> None:
         """Report how often each reason occurred."""
-        for reason, found in self._reasons.items():
-            if found.count > 1:
-                self._say(f"{reason}: {found.count} times, first at {found.first}")
+        for text, reason in self._reasons.items():
+            if reason.count > 1:
+                self._say(f"{text}: {reason.count} times, first at {reason.first}")
 
 
 def place(block: Block, row: int) -> str:
@@ -212,13 +213,13 @@ def place(block: Block, row: int) -> str:
 def plain(text: str) -> str:
     """Text as one line of printable ASCII, for a comment that no client can misparse."""
     escaped = text.encode("ascii", "backslashreplace").decode("ascii")
-    return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in escaped)
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in escaped)
 
 
 def shortened(text: str) -> str:
     """The beginning of a long text, in one line."""
-    found = " ".join(text[: 2 * _MOST].split())
-    return found if len(found) <= _MOST else found[:_MOST] + " …"
+    line = " ".join(text[: 2 * _MOST].split())
+    return line if len(line) <= _MOST else line[:_MOST] + " …"
 
 
 def comment(text: str) -> bytes:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
@@ -86,7 +86,7 @@ class RowChoice:
         if table.schema.names_from is NameSource.NONE:
             self._nameless.add(table.schema.full_name)
         if wanted.operations and group.change not in wanted.operations:
-            return group.taken(np.zeros(0, dtype=np.int64))
+            return group.select(np.zeros(0, dtype=np.int64))
         takes = np.ones(len(group), dtype=np.bool_)
         if wanted.touching:
             touched = [columns[name] for name in wanted.touching if name in columns]
@@ -101,23 +101,23 @@ class RowChoice:
             else:
                 sides = [side for side in (group.before, group.after) if side is not None]
                 takes &= np.any([self._holds(wanted.where, side, columns) for side in sides], axis=0)
-        return group if takes.all() else group.taken(np.flatnonzero(takes))
+        return group if takes.all() else group.select(np.flatnonzero(takes))
 
-    def of_found(self, table: Table, found: Found) -> Found:
+    def of_found(self, table: Table, walked: Found) -> Found:
         """See `row_objects.Choice`."""
-        is_taken = np.zeros(len(found.events), dtype=np.bool_)
-        for group in walked_groups(table, found):
+        is_wanted = np.zeros(len(walked.events), dtype=np.bool_)
+        for group in walked_groups(table, walked):
             group = self.of_group(table, group)
             for side in (group.before, group.after):
                 if isinstance(side, WalkedSide):
-                    is_taken[side.rows] = True
-        return found if is_taken.all() else found.taken(np.flatnonzero(is_taken))
+                    is_wanted[side.rows] = True
+        return walked if is_wanted.all() else walked.taken(np.flatnonzero(is_wanted))
 
     def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
         """See `row_objects.Choice`."""
         groups = [self.of_group(table, group) for group in read_groups(rows, 0)]
-        taken = {number for group in groups for number in group.numbers.tolist()}
-        return [row for row in rows if row.index in taken]
+        wanted = {number for group in groups for number in group.numbers.tolist()}
+        return [row for row in rows if row.index in wanted]
 
     def check(self) -> None:
         """Reject columns that no table had.
@@ -138,15 +138,14 @@ class RowChoice:
             )
         raise UsageError(reason)
 
-    def _holds(self, where: WhereCondition, side: Side, columns: dict[str, Column]) -> Any:
+    def _holds(self, where: WhereCondition, side: Side, columns: dict[str, Column]) -> Bools:
         def values(name: str) -> ColumnValues:
             column = columns[name]
             is_moment = pa.types.is_timestamp(arrow_type(column))
             digits = column.fractional_digits if is_moment else None
             return ColumnValues(side.values(column), digits)
 
-        found = where.holds(values)
-        return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+        return np.asarray(pc.fill_null(where.holds(values), False))
 
 
 def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.log.event_gtids import gtid_texts
@@ -67,6 +68,10 @@ _CHECKS = {
 }
 _OF_MARIADB = frozenset(("has_no_check_constraint_checks",))
 
+#: Transactions with the event at which each begins, or ends, and which of the latter are rollbacks.
+_Begins = tuple[Ints, Ints]
+_Ends = tuple[Ints, Ints, Bools]
+
 
 class SqlScript:
     """Writes the script of some logs.
@@ -91,7 +96,7 @@ class SqlScript:
         self._version = ""
         self._last = Carried()
         self._start = (0, 0)  # position of that transaction, and the timestamp of its first event
-        self._owns: Any = np.zeros(0, dtype=np.int64)
+        self._owns = np.zeros(0, dtype=np.int64)
         self._own: int | None = None  # the transaction that XA statements begin and end
         self._open: int | None = None  # the transaction whose beginning is written, but not its end
         self._was_open: int | None = None  # the same before the newest lines
@@ -145,7 +150,7 @@ class SqlScript:
             yield from self._spool.backwards()
             yield postamble()
 
-    def _put(self, block: Block, lines: ScriptLines, numbers: Any) -> None:
+    def _put(self, block: Block, lines: ScriptLines, numbers: Ints) -> None:
         """Write lines to the spool, those of the open transaction as separate chunks."""
         assert self._spool is not None
         is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
@@ -175,46 +180,47 @@ class SqlScript:
             return comment(f"{reason}: {self._open_at}")
         return comment(reason) + _ROLLBACK
 
-    def _portions(self, page: RowsPage) -> Iterator[tuple[ScriptLines, Any]]:
+    def _portions(self, page: RowsPage) -> Iterator[tuple[ScriptLines, Ints]]:
         """The lines of a page, and their transaction numbers."""
         block = page.block
         if len(block) and block.positions[0] == len(MAGIC):
             yield from self._new_file(block)
         # The first event precedes its own format; only after it is MariaDB recognized.
         self._rows.dialect = Dialect.of(self._version, is_mariadb=is_mariadb(block.layout))
-        found = roles_of(block)
-        transactions = Transactions(block, found, self._boundaries, self._last)
+        roles = roles_of(block)
+        transactions = Transactions(block, roles, self._boundaries, self._last)
         if self._open is not None and transactions.count and self._open < transactions.base:
             yield ScriptLines.at([self._cut_off()], [0], OPENING), np.array([NO_TRANSACTION])
-        statements = self._statements.lines(page, found, self._rows.dialect)
+        statements = self._statements.lines(page, roles, self._rows.dialect)
         if not self._undo:
             self._take_own(transactions, np.intersect1d(statements.events, xa_rows(block)))
         low = 0
         for rows, high in self._rows.portions(page):
             inside = np.flatnonzero((statements.events >= low) & (statements.events < high))
-            contents = ScriptLines.joined([rows, statements.taken(inside)])
+            contents = ScriptLines.joined([rows, statements.select(inside)])
             yield self._bracketed(page, transactions, contents, rows, range(low, high))
             low = high
         self._page += 1
-        for one in self._statements.alterations:
-            if one.key in self._rows.fitted:
+        for alteration in self._statements.alterations:
+            if alteration.key in self._rows.fitted:
                 continue  # differences are reported, and the statements are for the altered table
-            if self._rows.changed.get(one.key, (self._page, one.row)) < (self._page, one.row):
-                self._report.warn(one.warning)
-                self._notes += comment(one.warning)
+            event = self._page, alteration.row
+            if self._rows.changed.get(alteration.key, event) < event:
+                self._report.warn(alteration.warning)
+                self._notes += comment(alteration.warning)
         if transactions.count:
             if transactions.carried.number != self._last.number:
                 row = int(transactions.first[-1])
                 self._start = int(block.positions[row]), int(block.header.numbers("timestamp")[row])
             self._last = transactions.carried
 
-    def _new_file(self, block: Block) -> Iterator[tuple[ScriptLines, Any]]:
+    def _new_file(self, block: Block) -> Iterator[tuple[ScriptLines, Ints]]:
         self._boundaries = Boundaries()
         if note := self._cut_off():
             yield ScriptLines.at([note], [0], OPENING), np.array([NO_TRANSACTION])
         self._version = getattr(block.event(0).body, "server_version", "")
 
-    def _take_own(self, transactions: Transactions, rows: Any) -> None:
+    def _take_own(self, transactions: Transactions, rows: Ints) -> None:
         """Record which transactions XA statements begin and end; only one can continue in the next block."""
         numbers = transactions.number_of[rows]
         if self._own is not None:
@@ -229,7 +235,7 @@ class SqlScript:
         contents: ScriptLines,
         rows: ScriptLines,
         span: range,
-    ) -> tuple[ScriptLines, Any]:
+    ) -> tuple[ScriptLines, Ints]:
         """Lines with BEGIN and COMMIT of their transactions.
 
         Parameters
@@ -276,7 +282,7 @@ class SqlScript:
         return whole, of_line
 
     def _redo_brackets(
-        self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
+        self, page: RowsPage, transactions: Transactions, begins: _Begins, ends: _Ends
     ) -> list[ScriptLines]:
         numbers, first = begins
         finished, rows, is_rollback = ends
@@ -292,7 +298,7 @@ class SqlScript:
         ]
 
     def _undo_brackets(
-        self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
+        self, page: RowsPage, transactions: Transactions, begins: _Begins, ends: _Ends
     ) -> list[ScriptLines]:
         """The same in reverse: the end of a transaction is written first."""
         _, first = begins
@@ -302,8 +308,8 @@ class SqlScript:
         return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(commits, first, CLOSING)]
 
     def _without_rolled_back(
-        self, page: RowsPage, lines: ScriptLines, of_line: Any, ends: Any
-    ) -> tuple[ScriptLines, Any]:
+        self, page: RowsPage, lines: ScriptLines, of_line: Ints, ends: _Ends
+    ) -> tuple[ScriptLines, Ints]:
         numbers, rows, is_rollback = ends
         gone, rows = numbers[is_rollback], rows[is_rollback]
         reason = "a rolled-back transaction is not reverted; its changes to non-transactional tables remain"
@@ -317,9 +323,9 @@ class SqlScript:
             [comment(f"{reason}: {place(page.block, row)}") for row in rows.tolist()], rows, OPENING
         )
         kept = np.append(of_line[keeps], np.full(len(rows), NO_TRANSACTION))
-        return ScriptLines.joined([lines.taken(keeps), notes]), kept
+        return ScriptLines.joined([lines.select(keeps), notes]), kept
 
-    def _headings(self, page: RowsPage, transactions: Transactions, numbers: Any) -> Any:
+    def _headings(self, page: RowsPage, transactions: Transactions, numbers: Ints) -> pa.Array:
         """A comment with position and time of each transaction, and its BEGIN."""
         block = page.block
         rows = transactions.first[numbers - transactions.base]
@@ -337,7 +343,7 @@ class SqlScript:
             b"\n" + _BEGIN,
         )
 
-    def _checks(self, page: RowsPage, events: Any, number_of: Any) -> Iterator[ScriptLines]:
+    def _checks(self, page: RowsPage, events: Ints, number_of: Ints) -> Iterator[ScriptLines]:
         """The checks to disable for rows that the server changed with checks disabled."""
         if not len(events):
             return
@@ -401,12 +407,12 @@ def write_sql(
     report.finish()
 
 
-def _several(texts: Any, count: int) -> Any:
+def _several(texts: pa.Array, count: int) -> pa.Array:
     """An array of texts, possibly empty."""
     return texts if count else pa.array([], pa.binary())
 
 
-def _plain_texts(texts: Any) -> Any:
+def _plain_texts(texts: pa.Array) -> pa.Array:
     """Texts for comments, as printable ASCII."""
     if not pc.any(pc.match_substring_regex(texts, "[^ -~]")).as_py():
         return texts

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from binlog_kaitai.arrow import pc
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, UserVarEvent
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
@@ -88,12 +88,12 @@ def is_whole(text: str, sql_mode: int) -> bool:
     token = _TOKENS[sql_mode & (ANSI_QUOTES | NO_BACKSLASH_ESCAPES)]
     if "\0" in text or _START.match(text) is None:
         return False
-    at = 0
-    while at < len(text):
-        found = token.match(text, at)
-        if found is None:
+    position = 0
+    while position < len(text):
+        match = token.match(text, position)
+        if match is None:
             return False
-        at = found.end()
+        position = match.end()
     return True
 
 
@@ -152,7 +152,7 @@ def prepared(query: bytes) -> bytes:
     return assigned(query) + PREPARE + EXECUTE
 
 
-def prepared_lines(found: Any, after: Any) -> Any:
+def prepared_lines(lines: pa.Array, after: bytes | pa.Array) -> pa.Array:
     """Like `prepared`, for an Arrow array of statements with their line ends.
 
     Parameters
@@ -160,7 +160,7 @@ def prepared_lines(found: Any, after: Any) -> Any:
     after
         Statements that follow the execution at once: bytes, or an Arrow array of them.
     """
-    queries = pc.binary_slice(found, 0, -len(b";\n"))
+    queries = pc.binary_slice(lines, 0, -len(b";\n"))
     run = b");\n" + PREPARE + _RUN_PREPARED
     return joined(_ASSIGN, as_arguments(queries), run, after, _DEALLOCATE)
 
@@ -339,30 +339,30 @@ def _variables(body: Any) -> dict[str, Any]:
     return {getattr(one.key, "name", str(one.key)): one.value for one in variables}
 
 
-def _settings(event: Event, found: dict[str, Any], dialect: Dialect) -> list[Setting]:
+def _settings(event: Event, variables: dict[str, Any], dialect: Dialect) -> list[Setting]:
     body: Any = event.body
-    micro = found.get("microseconds") or found.get("mariadb_microseconds")
+    micro = variables.get("microseconds") or variables.get("mariadb_microseconds")
     fraction = f".{micro.microseconds:06}" if micro is not None else ""
     settings = [Setting("timestamp", f"{event.fixed_header.timestamp}{fraction}", "DEFAULT")]
     if event.header.is_thread_specific:
         settings.append(Setting("pseudo_thread_id", str(body.thread_id), None))
-    if (modes := found.get("sql_mode")) is not None:
+    if (modes := variables.get("sql_mode")) is not None:
         settings.append(Setting("sql_mode", str(modes.modes), f"'{SQL_MODE}'"))
-    if (zone := found.get("time_zone")) is not None and zone.name:
+    if (zone := variables.get("time_zone")) is not None and zone.name:
         settings.append(Setting("time_zone", literal(zone.name), f"'{TIME_ZONE}'"))
-    if (flags := found.get("flags2")) is not None:
+    if (flags := variables.get("flags2")) is not None:
         settings += _of_flags(flags, dialect)
-    if (numbers := found.get("auto_increment")) is not None:
+    if (numbers := variables.get("auto_increment")) is not None:
         settings.append(Setting("auto_increment_increment", str(numbers.increment)))
         settings.append(Setting("auto_increment_offset", str(numbers.offset)))
-    if (names := found.get("lc_time_names")) is not None and names.number:
+    if (names := variables.get("lc_time_names")) is not None and names.number:
         settings.append(Setting("lc_time_names", str(names.number)))
-    if (charset := found.get("charset")) is not None:
+    if (charset := variables.get("charset")) is not None:
         client = charset_of(charset.client) or str(charset.client)
         settings.append(Setting("character_set_client", client, None))
         settings.append(Setting("collation_connection", str(charset.connection), None))
         settings.append(Setting("collation_server", str(charset.server)))
-    return settings + _of_definitions(found)
+    return settings + _of_definitions(variables)
 
 
 def _of_flags(flags: Any, dialect: Dialect) -> list[Setting]:
@@ -378,15 +378,15 @@ def _of_flags(flags: Any, dialect: Dialect) -> list[Setting]:
     return settings
 
 
-def _of_definitions(found: dict[str, Any]) -> list[Setting]:
+def _of_definitions(variables: dict[str, Any]) -> list[Setting]:
     """Settings that newer servers log for statements that define something."""
     settings = []
-    collation = found.get("default_collation_for_utf8mb4")
+    collation = variables.get("default_collation_for_utf8mb4")
     if collation is not None and collation.collation_id != _COLLATION:
         settings.append(Setting("default_collation_for_utf8mb4", str(collation.collation_id)))
-    if (stamp := found.get("explicit_defaults_for_timestamp")) is not None and not stamp.is_on:
+    if (stamp := variables.get("explicit_defaults_for_timestamp")) is not None and not stamp.is_on:
         settings.append(Setting("explicit_defaults_for_timestamp", "0"))
-    if (encrypted := found.get("default_table_encryption")) is not None and encrypted.is_on:
+    if (encrypted := variables.get("default_table_encryption")) is not None and encrypted.is_on:
         settings.append(Setting("default_table_encryption", "1"))
     return settings
 
