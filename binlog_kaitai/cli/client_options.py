@@ -8,10 +8,12 @@ abbreviated, and numbers may end in K, M, G, T, P or E.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from binlog_kaitai.cli.shared_options import Command
 
 if TYPE_CHECKING:
     _Choice = click.Choice[str]
@@ -20,7 +22,6 @@ else:  # not generic in all versions of click that are allowed
     _Choice = click.Choice
     _AnyType = click.ParamType
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _ON, _OFF = frozenset(("1", "on", "true")), frozenset(("0", "off", "false"))
 _SUFFIXES = "kmgtpe"
@@ -211,7 +212,7 @@ def _refuse(context: click.Context, parameter: click.Parameter, value: object) -
         raise click.UsageError(f"{name}: {reason}" if name in _REFUSED else f"{name} {reason}")
 
 
-def options_without_meaning(command: _Command) -> _Command:
+def options_without_meaning(command: Command) -> Command:
     """Add the clients' options that do not apply to files: they are rejected, or have no effect."""
     hidden: dict[str, Any] = {"hidden": True, "expose_value": False}
     for names in _OF_SERVERS:

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say
-from binlog_kaitai.cli.progress import progress_over_all
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import progress_over_all, say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.lake import VIEWS
 
@@ -24,7 +23,7 @@ from binlog_kaitai.lake import VIEWS
 @options.zero_dates
 @options.ddl
 @options.jobs
-def command(
+def export(
     sources: tuple[str, ...],
     target: Path,
     views: tuple[str, ...],

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import print_json, say, text_output
-from binlog_kaitai.cli.progress import progress_over_all
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import print_json, progress_over_all, say, text_output
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.statistics.model import PART_NAMES
 
@@ -42,7 +41,7 @@ _CHART_STEPS = 72
 )
 @options.jobs
 @click.option("--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write an HTML report.")
-def command(
+def stats(
     sources: tuple[str, ...],
     output: str | None,
     parts: tuple[str, ...],

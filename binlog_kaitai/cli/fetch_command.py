@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import say
 from binlog_kaitai.core.filters import MAX_SERVER_ID
 from binlog_kaitai.errors import ConnectionLostError, UsageError
 from binlog_kaitai.render.output_text import to_json
@@ -59,7 +59,7 @@ EXIT_UNREACHABLE = 4
     help="Of the logs in the store, keep only the newest N in the directory.",
 )
 @options.formats("text", "json")
-def command(
+def fetch(
     url: str,
     target: Path,
     follow: bool,

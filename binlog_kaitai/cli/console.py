@@ -1,6 +1,7 @@
-"""A progress bar on stderr for long operations, if stderr is a terminal.
+"""Output: messages, text of logs, and a progress bar.
 
-The bar is shown only once a log turns out to be long, and not if output lines go to the same terminal.
+The bar is on stderr, if that is a terminal. It is shown only once a log turns out to be long, and not if
+output lines go to the same terminal.
 """
 
 from __future__ import annotations
@@ -12,15 +13,44 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from binlog_kaitai.render.output_text import printable
-from binlog_kaitai.sources.source import Source
+import click
+
+from binlog_kaitai.render.output_text import ENCODING_ERRORS, TerminalWriter, printable
+
+if TYPE_CHECKING:
+    from binlog_kaitai.sources.source import Source
+
+
+def text_output() -> BinaryIO:
+    """Where to write text of a log: stdout, with control characters escaped if it is a terminal."""
+    stream = sys.stdout.buffer
+    return cast(BinaryIO, TerminalWriter(stream)) if sys.stdout.isatty() else stream
+
+
+def print_json(text: str) -> None:
+    """Print a line of JSON."""
+    stdout = text_output()
+    stdout.write(f"{text}\n".encode("utf-8", ENCODING_ERRORS))
+    stdout.flush()
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print a line, with control characters escaped."""
+    click.echo(printable(line), err=err)
+
+
+def warn(message: object) -> None:
+    """Print a warning or an error to stderr."""
+    say(f"binlog-kaitai: {message}", err=True)
+
 
 #: Minimum size in bytes; shorter logs are read before a bar would be noticed.
 _WORTHWHILE = 4 << 20
 
-Advance = Callable[[Source, int], object]
+if TYPE_CHECKING:
+    Advance = Callable[[Source, int], object]
 
 
 @contextmanager

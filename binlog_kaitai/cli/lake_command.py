@@ -7,17 +7,17 @@ from pathlib import Path
 
 import click
 
-from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import say
 from binlog_kaitai.core.filters import at_least_one
 
 
 @click.group()
-def command() -> None:
+def lake() -> None:
     """Maintain the Parquet lake of a pipeline."""
 
 
-@command.command()
+@lake.command()
 @click.argument("lake", metavar="LAKE", type=options.LocalPath(path_type=Path))
 @click.option(
     "--target-size", default="256m", show_default=True, metavar="SIZE", help="Target size of the new files."

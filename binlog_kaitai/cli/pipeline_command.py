@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import FORMATS, VIEWS
 
@@ -143,7 +143,7 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.option("--ui", is_flag=True, help="Serve Spark's user interface.")
 @click.option("--master", metavar="URL", help="Spark master, such as local[4]; set by spark-submit itself.")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
-def command(
+def pipeline(
     sources: tuple[str, ...],
     target: Path,
     continuous: bool,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import click
 
 import binlog_kaitai
-from binlog_kaitai.cli import options
+from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.client_options import (
     ClientChoice,
     ClientCommand,
@@ -19,21 +19,19 @@ from binlog_kaitai.cli.client_options import (
     ClientPosition,
     options_without_meaning,
 )
-from binlog_kaitai.cli.messages import text_output
-from binlog_kaitai.cli.progress import watched
+from binlog_kaitai.cli.console import text_output, watched
 from binlog_kaitai.errors import DamagedError, writing_to
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 _NUMBER, _NUMBERS, _POSITION = ClientNumber(), ClientNumbers(), ClientPosition()
 
 
-def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command], _Command]:
+def _flag(*names: str, help: str, default: bool = False) -> Callable[[options.Command], options.Command]:
     return click.option(*names, cls=ClientFlag, default=default, help=help)
 
 
 def _numbers(
     *names: str, help: str, default: frozenset[int] | None = frozenset()
-) -> Callable[[_Command], _Command]:
+) -> Callable[[options.Command], options.Command]:
     return click.option(*names, type=_NUMBERS, default=default, metavar="N,...", help=help)
 
 
@@ -95,7 +93,7 @@ def _numbers(
 @options.jobs
 @options_without_meaning
 @click.version_option(binlog_kaitai.__version__, "-V", "--version", prog_name="binlog-kaitai dump")
-def command(
+def dump(
     sources: tuple[str, ...], to_last_log: bool, result_file: str | None, jobs: int | None, **given: Any
 ) -> None:
     """Print a log as mysqlbinlog or mariadb-binlog does, byte for byte.

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import say, warn
-from binlog_kaitai.cli.progress import progress_over_all
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import progress_over_all, say, warn
 from binlog_kaitai.errors import BinlogError, UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class _Words(click.Path):
 @options.formats("text", "json")
 @click.option("--logged", is_flag=True, help="For logs, only their own transactions, not earlier ones.")
 @click.option("--positions", is_flag=True, help="MariaDB: read and print GTIDs as replication positions.")
-def command(operands: tuple[str, ...], output: str, logged: bool, positions: bool) -> None:
+def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool) -> None:
     """Show the GTIDs in logs; combine and compare GTID sets.
 
     SET is a log, a directory, a quoted glob pattern, an .index file, - for stdin, or a literal set in the

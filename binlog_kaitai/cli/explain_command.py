@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from binlog_kaitai.cli import options
-from binlog_kaitai.cli.messages import print_json, say
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import print_json, say
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.formats("text", "json")
 @click.option("--wide", is_flag=True, help="Do not wrap lines to the terminal width.")
 @click.option("--full", "in_full", is_flag=True, help="Show fields longer than 4 KiB in full.")
-def command(sources: tuple[str, ...], position: int | None, output: str, wide: bool, in_full: bool) -> None:
+def explain(sources: tuple[str, ...], position: int | None, output: str, wide: bool, in_full: bool) -> None:
     """Show every byte of an event: offset, hex, field, value, meaning.
 
     With --format json, each line is one event: a list of its leaf fields with offset, size, path and value.

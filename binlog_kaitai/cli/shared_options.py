@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
-from binlog_kaitai.cli.messages import say
+from binlog_kaitai.cli.console import progress_over_all, say
 from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, Filters, whole_number
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import VIEWS
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: The file descriptor; `sys.stdout` may have been replaced.
 _STDOUT = 1
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
+_Lines = TypeVar("_Lines")
 
 # A path, so that shells complete it; the reader checks whether it exists.
 source_paths = click.argument(
@@ -94,15 +95,15 @@ _KEYS = [
 ]
 
 
-def keys(command: _Command) -> _Command:
+def keys(command: Command) -> Command:
     """Add the options for the keys of encrypted logs."""
     call: Any = command
     for option in reversed(_KEYS):
         call = option(call)
-    return cast(_Command, call)
+    return cast(Command, call)
 
 
-def sources(command: _Command) -> _Command:
+def sources(command: Command) -> Command:
     """Add the argument `SOURCE...`, and the options for keys; stdout may not be one of the sources."""
 
     @wraps(command)
@@ -112,7 +113,7 @@ def sources(command: _Command) -> _Command:
                 refuse_inputs("/dev/stdout", sources)
         return command(*arguments, sources=sources, **options)
 
-    return source_paths(keys(cast(_Command, checked)))
+    return source_paths(keys(cast(Command, checked)))
 
 
 def number(text: str) -> int:
@@ -150,7 +151,7 @@ class LocalPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-def target(help_text: str, *, instead: str = _COPY) -> Callable[[_Command], _Command]:
+def target(help_text: str, *, instead: str = _COPY) -> Callable[[Command], Command]:
     """The option `--to` of commands that write into a directory."""
     return click.option(
         "--to",
@@ -162,7 +163,7 @@ def target(help_text: str, *, instead: str = _COPY) -> Callable[[_Command], _Com
     )
 
 
-def changes(command: _Command) -> _Command:
+def changes(command: Command) -> Command:
     """Add the options that select row changes by content, passed as keywords."""
     for option in reversed(_CHANGES):
         command = option(command)
@@ -181,7 +182,7 @@ _CHANGES: list[Callable[[Any], Any]] = [
 ]
 
 
-def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[_Command], _Command]:
+def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[Command], Command]:
     """Add an option that takes a comma-separated list of names and passes it as a tuple."""
 
     def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
@@ -197,7 +198,7 @@ def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[_
     return click.option(option, default="", callback=read, shell_complete=complete, **settings)
 
 
-def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Command]:
+def formats(*names: str, default: str | None = "") -> Callable[[Command], Command]:
     """Add `--format`, whose default is the first of the names; the command gets it as `output`.
 
     If `default` is None, the command gets None unless the option is given.
@@ -259,7 +260,7 @@ jobs = click.option(
 )
 
 
-def filters(command: _Command) -> _Command:
+def filters(command: Command) -> Command:
     """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
 
     @wraps(command)
@@ -269,7 +270,7 @@ def filters(command: _Command) -> _Command:
 
     for option in reversed(_FILTERS):
         call = option(call)
-    return cast(_Command, call)
+    return cast(Command, call)
 
 
 def _refuse_empty_span(start: str | None, stop: str | None) -> None:
@@ -319,6 +320,32 @@ _FILTERS: list[Callable[[Any], Any]] = [
         "--server-id", type=number, metavar="N", multiple=True, help="Only events from this server. *"
     ),
 ]
+
+
+def print_lines(
+    lines: Callable[..., Iterable[_Lines]],
+    write: Callable[[_Lines], object],
+    stdout: BinaryIO,
+    *,
+    beside_output: bool = True,
+) -> None:
+    """Print the lines of several logs with a progress bar, then how the logs ended.
+
+    Parameters
+    ----------
+    lines
+        Gets `ends`, a list for the ends of the logs, and `progress`; yields lines as `write` takes them.
+    beside_output
+        See `progress_over_all`.
+    """
+    ends: list[End] = []
+    try:
+        with progress_over_all(beside_output=beside_output) as progress:
+            for part in lines(ends=ends, progress=progress):
+                write(part)
+    finally:
+        stdout.flush()
+    say_ends(ends)
 
 
 def say_ends(ends: list[End]) -> None:
