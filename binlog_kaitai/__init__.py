@@ -138,15 +138,15 @@ def __getattr__(name: str) -> Any:
 
 
 def _logs_of_server(url: str) -> list[Source]:
-    from binlog_kaitai.live.source import resolve
+    from binlog_kaitai.live.server_logs import resolve
 
     return resolve(url)
 
 
 def _feed_of_server(url: str, start: Start, is_bounded: bool) -> Feed:
-    from binlog_kaitai.live.direct import Direct
+    from binlog_kaitai.live.log_spool import TemporarySpool
 
-    return Direct(url, start, is_bounded=is_bounded)
+    return TemporarySpool(url, start, is_bounded=is_bounded)
 
 
 servers.register(("mysql", "mariadb"), servers.Servers(_logs_of_server, _feed_of_server))

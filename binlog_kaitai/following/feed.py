@@ -14,7 +14,7 @@ Start = str | Mapping[str, Any]
 
 
 class Feed(Protocol):
-    """Logs as files. Those of a server come from `binlog_kaitai.live.direct.Direct`.
+    """Logs as files. Those of a server come from `binlog_kaitai.live.log_spool.TemporarySpool`.
 
     Attributes
     ----------

@@ -10,23 +10,41 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, ServerError
+from binlog_kaitai.core.grammar import POSITION_MASK, Header
+from binlog_kaitai.errors import (
+    BinlogError,
+    ConnectionLostError,
+    DamagedError,
+    FramingError,
+    ServerError,
+    UsageError,
+)
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.archive_eras import (
+    EARLIEST,
+    begin_era,
+    choose,
+    log_to_continue_with,
+    log_to_start_with,
+    newest_era,
+    read_so_far,
+)
+from binlog_kaitai.live.archive_state import lock
 from binlog_kaitai.live.causes import pause_after
-from binlog_kaitai.live.closed import ClosedLogs
-from binlog_kaitai.live.eras import begin, choose, first_log, newest, read_so_far
-from binlog_kaitai.live.gap import check_received, explain_gap
-from binlog_kaitai.live.lag import Lag
+from binlog_kaitai.live.closed_logs import ClosedLogs
+from binlog_kaitai.live.lag import Lag, explain_gap
 from binlog_kaitai.live.metrics import Metrics
-from binlog_kaitai.live.packets import EventStream, State
+from binlog_kaitai.live.packets import DumpStream, StreamState
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
-from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import LogStream
-from binlog_kaitai.live.starts import EARLIEST, first_log_of
-from binlog_kaitai.live.state import lock
-from binlog_kaitai.live.tear import check_continues, log_after, torn
+from binlog_kaitai.live.server_logs import LogStream
+from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.live.torn_logs import check_continues, log_after, torn
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.checksum_runs import check, error_at
+from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.sources.source import MAGIC
 
 #: Bytes written, and seconds, after which they are synced to disk.
@@ -130,7 +148,7 @@ class Fetch:
         """
         with ExitStack() as opened:
             self._opened = opened
-            if (era := newest(self._folder)) != self._folder:
+            if (era := newest_era(self._folder)) != self._folder:
                 opened.callback(lock(self._folder))
             self._open(era)
             self._closed = self._open_closed()
@@ -189,8 +207,8 @@ class Fetch:
         read = read_so_far(self._archive)
         try:
             with self._session(address) as session:
-                log = first_log(session, read)
-                era = begin(self._folder, self._archive, session.server, read, log)
+                log = log_to_continue_with(session, read)
+                era = begin_era(self._folder, self._archive, session.server, read, log)
         except ServerError as error:
             raise error.at(file=address.name, position=None) from error.__cause__
         self._report("failover", {"server": address.name, "log": log, "folder": str(era)})
@@ -216,7 +234,7 @@ class Fetch:
             self._show(is_connected=True, is_caught_up=False)
             try:
                 self._read(session, stream)
-                if stream.state is not State.TORN:
+                if stream.state is not StreamState.TORN:
                     return True
                 self._pass_tear(address, stream, position)
                 return False
@@ -224,8 +242,8 @@ class Fetch:
                 log = stream.log_name
                 raise self._explained(error, address, log, stream.position) from error
 
-    def _session(self, address: Address) -> Session:
-        return Session(address, self._archive.replica, heartbeat=self._heartbeat)
+    def _session(self, address: Address) -> ServerSession:
+        return ServerSession(address, self._archive.replica, heartbeat=self._heartbeat)
 
     # -- where to begin
 
@@ -233,7 +251,7 @@ class Fetch:
         """The log and position to request."""
         place = self._archive.place
         if place is None:
-            return first_log_of(address, self._session, self._start), len(MAGIC)
+            return log_to_start_with(address, self._session, self._start), len(MAGIC)
         if self._is_from_start:
             return place.name, len(MAGIC)
         if place.again <= MAX_SHORT_POSITION:
@@ -252,30 +270,30 @@ class Fetch:
 
     # -- what comes
 
-    def _read(self, session: Session, stream: EventStream) -> None:
+    def _read(self, session: ServerSession, stream: DumpStream) -> None:
         self._enter(stream)
         while not self._stop.is_set():
             self._read_burst(stream)
             match stream.state:
-                case State.IDLE:
+                case StreamState.IDLE:
                     self._rest(session, stream)
-                case State.NEXT_LOG:
+                case StreamState.NEXT_LOG:
                     self._archive.finish()
                     self._report("log complete", self._facts())
                     stream.begin_next()
                     self._enter(stream)
                     self._closed.add(self._archive)
-                case State.ENDED:
+                case StreamState.ENDED:
                     if self._follows:
                         raise ConnectionLostError("the server ended the stream")
                     self._sync()
                     self._show(is_connected=False, is_caught_up=True)
                     self._report("up to date", self._facts())
                     return
-                case State.TORN:
+                case StreamState.TORN:
                     return
 
-    def _pass_tear(self, address: Address, stream: EventStream, start: int) -> None:
+    def _pass_tear(self, address: Address, stream: DumpStream, start: int) -> None:
         """Continue after a log that ends within an event, if the server's next log continues it.
 
         The archive has the log up to its last whole event.
@@ -300,7 +318,7 @@ class Fetch:
         self._closed.add(archive)
         self._is_from_start = False
 
-    def _enter(self, stream: EventStream) -> None:
+    def _enter(self, stream: DumpStream) -> None:
         place = self._archive.place
         if place is not None and place.position and place.name == stream.log_name:
             self._archive.resume(stream.log_name, stream.position)
@@ -312,7 +330,7 @@ class Fetch:
         self._archive.begin(stream.log_name)
         stream.read(len(MAGIC))
 
-    def _read_burst(self, stream: EventStream) -> None:
+    def _read_burst(self, stream: DumpStream) -> None:
         """Process the received events, up to the end of an event."""
         archive = self._archive
         source, place = cast(BinaryIO, stream), (archive.context, stream.position)
@@ -321,12 +339,12 @@ class Fetch:
             if stream.description:
                 archive.check_description(stream.description)
                 stream.description = b""
-            newest = check_received(block, has_exact_positions=archive.context.has_exact_positions)
+            newest = _check_received(block, has_exact_positions=archive.context.has_exact_positions)
             if newest is not None:
                 self._metrics.values["last_event_timestamp_seconds"] = newest.timestamp
             archive.write(block)
             if self._lag is not None:
-                self._lag.take(block)
+                self._lag.add(block)
             if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
                 self._sync(waits=False)
                 self._show(is_caught_up=False)
@@ -336,7 +354,7 @@ class Fetch:
             if self._stop.is_set():
                 return
 
-    def _rest(self, session: Session, stream: EventStream) -> None:
+    def _rest(self, session: ServerSession, stream: DumpStream) -> None:
         """Nothing more has arrived: sync to disk, and wait."""
         if stream.ack_wanted:
             self._archive.sync(and_state=False)
@@ -395,3 +413,94 @@ class Fetch:
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place
         return {"log": place.name, "position": place.position} if place else {}
+
+
+def fetch(
+    url: str,
+    to: str | Path,
+    *,
+    start: str = EARLIEST,
+    follow: bool = False,
+    semi_sync: bool = False,
+    server_id: int | None = None,
+    heartbeat: float = 10.0,
+    defaults_file: str | None = None,
+    metrics_file: Path | None = None,
+    measure: bool = False,
+    compress: str | None = None,
+    store: str | None = None,
+    keep_local: int | None = None,
+    report: Report = lambda what, facts: None,
+) -> None:
+    """Copy the binary logs of a running server into a directory, or update an earlier copy.
+
+    Parameters
+    ----------
+    url
+        See `Address.parse`.
+    to
+        The archive's directory.
+    start, follow, semi_sync, server_id, heartbeat, metrics_file, report
+        See `Fetch`.
+    defaults_file
+        The only option file to read.
+    measure
+        Report progress, with what the server has and the archive lacks; a metrics file always has that.
+    compress
+        ``"zstd"``: compress logs that the server has closed; readers find them by the index as before.
+    store
+        The URL of a folder in an object store, into which closed logs are copied.
+    keep_local
+        How many of the stored logs stay in the directory; None for all.
+
+    Raises
+    ------
+    ServerError, SourceError, UsageError
+        As `Fetch.run` does.
+    """
+    if compress not in (None, "zstd"):
+        raise UsageError(f"compress must be zstd, not {compress!r}")
+    if store is not None and not is_url(store):
+        raise UsageError(f"the store must be a URL, such as s3://bucket/folder, not {store!r}")
+    if keep_local is not None and (store is None or keep_local < 0):
+        raise UsageError("keep_local requires a store, and a number from 0 on")
+    addresses = Address.parse(url, defaults_file=defaults_file)
+    Fetch(
+        addresses,
+        Path(to),
+        start=start,
+        follows=follow,
+        semi_sync=semi_sync,
+        server_id=server_id,
+        heartbeat=heartbeat,
+        metrics_file=metrics_file,
+        measures=measure or metrics_file is not None,
+        compresses=compress is not None,
+        store=store,
+        keep_local=keep_local,
+        report=report,
+    ).run()
+
+
+def _check_received(block: Block, *, has_exact_positions: bool) -> Header | None:
+    """The header of the last event; None for a format description or another event that changes the format.
+
+    Rejects events that were damaged or lost on the network or on the server.
+
+    Raises
+    ------
+    ChecksumError, FramingError
+        An event is damaged; events before the last one are missing.
+    """
+    states = check(block)
+    if (states == BAD).any():
+        raise error_at(block, int((states == BAD).argmax()))
+    if block.is_special:
+        return None
+    last, end = block.fixed_header(len(block) - 1), int(block.end_positions[-1])
+    if has_exact_positions and last.next_position and last.next_position != end & POSITION_MASK:
+        reason = (
+            f"events are missing before this one, which ends at {end}; its header says {last.next_position}"
+        )
+        raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
+    return last

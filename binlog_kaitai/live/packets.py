@@ -1,7 +1,7 @@
 """Converts the packets of a dump to the bytes of consecutive logs.
 
 A server sends one event per packet. Besides the events of its logs, it sends events that it creates: a ROTATE
-that names the following log, heartbeats, and in mid-log a format description of its own. :class:`EventStream`
+that names the following log, heartbeats, and in mid-log a format description of its own. :class:`DumpStream`
 is a binary stream of exactly the bytes in the server's file, so that every reader of logs can read it.
 
 Of a packet with an event, only the first byte and the event header are examined: the grammar's
@@ -12,6 +12,10 @@ other packets are parsed by the grammar.
 from __future__ import annotations
 
 import io
+import select
+import ssl
+import time
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 
@@ -35,7 +39,6 @@ from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError,
 from binlog_kaitai.live import packet_kernels as kernels
 from binlog_kaitai.live.causes import TORN, refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
-from binlog_kaitai.live.wire import BUFFER, Wire
 from binlog_kaitai.sources.source import MAGIC
 
 _V4 = 4
@@ -62,7 +65,7 @@ MAX_EVENT = (1 << 30) + (1 << 16)
 _MOST_MADE_UP = 16
 
 
-class State(Enum):
+class StreamState(Enum):
     """Why a stream returns no bytes at the moment."""
 
     READING = "more is there"
@@ -72,7 +75,7 @@ class State(Enum):
     TORN = "the log ends within an event, of which the server sends nothing"
 
 
-class EventStream(io.RawIOBase):
+class DumpStream(io.RawIOBase):
     """The bytes of a server's log, from its magic or from an event on; then those of the next log.
 
     Reading returns no bytes unless :attr:`state` is READING; this happens only between two events.
@@ -90,7 +93,7 @@ class EventStream(io.RawIOBase):
 
     Attributes
     ----------
-    state : State
+    state : StreamState
     log_name : str
         The log that the bytes belong to; ``""`` before the first packet.
     position : int
@@ -113,7 +116,7 @@ class EventStream(io.RawIOBase):
         self._is_continued, self._in_next_packets = False, 0
         self._made_up = 0  # packets since the last event of a log
         self._pending = b""
-        self.state = State.IDLE
+        self.state = StreamState.IDLE
         self.log_name = self.next_name = ""
         self.error: ServerError | None = None
         self.position = self._next_position = 0
@@ -138,8 +141,8 @@ class EventStream(io.RawIOBase):
         ServerError
             The server refuses, or sends something else.
         """
-        while self.state is not State.NEXT_LOG:
-            if self.state is State.ENDED:
+        while self.state is not StreamState.NEXT_LOG:
+            if self.state is StreamState.ENDED:
                 raise ServerError("the server ends the stream before it names a log")
             if self.error is not None:
                 raise self.error
@@ -156,7 +159,7 @@ class EventStream(io.RawIOBase):
         if self.position <= len(MAGIC):
             self.position, self._pending = 0, MAGIC
         self.next_name, self.description = "", b""
-        self.state = State.READING
+        self.state = StreamState.READING
 
     def wait(self, seconds: float | None = None) -> bool:
         """In the state IDLE, wait for more bytes; False if none arrive in time.
@@ -168,7 +171,7 @@ class EventStream(io.RawIOBase):
         """
         if not self._wire.wait(seconds):
             return False
-        self.state = State.READING
+        self.state = StreamState.READING
         return True
 
     def readinto(self, room: Any) -> int:
@@ -176,7 +179,7 @@ class EventStream(io.RawIOBase):
         view = memoryview(room).cast("B")
         if not len(view):
             return 0
-        while self.state is State.READING:
+        while self.state is StreamState.READING:
             count = self._give(view)
             if count:
                 self.position += count
@@ -196,7 +199,7 @@ class EventStream(io.RawIOBase):
         if self._left or self._is_continued:
             return self._give_part(view)
         if self.ack_wanted:
-            self.state = State.IDLE
+            self.state = StreamState.IDLE
             return 0
         count, why = self._unpack(view) if self._prefix else (0, kernels.MORE)
         if count:
@@ -205,7 +208,7 @@ class EventStream(io.RawIOBase):
             self._wire.check_sequence()
         if why == kernels.MORE and not self._is_packet_begun():
             if self._wire.is_idle():
-                self.state = State.IDLE
+                self.state = StreamState.IDLE
             else:
                 self._wire.receive()
             return 0
@@ -330,7 +333,7 @@ class EventStream(io.RawIOBase):
             if self.log_name and (self.position <= len(MAGIC) or self.next_name == self.log_name):
                 reason = f"the server continues {self.log_name} at {self.position} with {self.next_name}"
                 raise ServerError(f"{reason}, which no server does")
-            self.state = State.NEXT_LOG
+            self.state = StreamState.NEXT_LOG
 
     def _end_of_stream(self, payload: bytes) -> None:
         message: Any = parse_packet(payload)
@@ -339,9 +342,9 @@ class EventStream(io.RawIOBase):
             if error.cause != TORN:
                 raise error
             # Not raised, so that readers return the events that they have buffered.
-            self.error, self.state = error, State.TORN
+            self.error, self.state = error, StreamState.TORN
             return
-        self.state = State.ENDED
+        self.state = StreamState.ENDED
 
 
 def checked_name(name: str) -> str:
@@ -358,3 +361,201 @@ def checked_name(name: str) -> str:
     if any(one in name for one in "/\\") or not name.isprintable():
         raise ServerError(f"the server names a log {name!r}, which is not the name of a file")
     return name
+
+
+#: Size of the buffer in bytes. Longer packets are received directly by the caller's buffer.
+BUFFER = 4 << 20
+
+#: With fewer bytes received, wait this long for more, in seconds.
+_SMALL_BURST, _PATIENCE = 3 << 20, 0.002
+
+#: Seconds within which a burst is returned, even if single bytes keep arriving.
+_LONGEST_BURST = 1.0
+
+#: Slowest rate of a packet, in bytes per second, and by how many timeouts it may fall behind.
+_SLOWEST, _TIMEOUTS = 4096, 10
+
+_CLOSED = "the server closed the connection"
+
+
+class Wire:
+    """The receiving side of a connection.
+
+    Parameters
+    ----------
+    timeout
+        Seconds without a byte after which the connection is considered lost.
+    is_eager
+        Return as soon as bytes are available.
+
+    Attributes
+    ----------
+    buffer, view
+        The bytes received, as a uint8 array and as a memoryview.
+    at, end : int
+        Offsets in it: of the next packet, and after the last byte.
+    sequence : int
+        Expected number of the next packet.
+    """
+
+    def __init__(self, socket: Any, timeout: float, *, is_eager: bool = False) -> None:
+        self._socket = socket
+        self._timeout = timeout
+        self._patience = 0.0 if is_eager else _PATIENCE
+        self._poll = select.poll()
+        self._poll.register(socket, select.POLLIN)
+        self._heard = time.monotonic()
+        self._waited = 0.0  # seconds by which the current packet is later than at the slowest rate
+        buffer: Any = np.empty(BUFFER, dtype=np.uint8)
+        self.buffer = buffer
+        self.view = memoryview(buffer)
+        self.at = self.end = 0
+        self.sequence = 1  # the command had 0
+
+    def close(self) -> None:
+        """Release the buffer, because an error may keep a reference to this object."""
+        self.view = memoryview(b"")
+        self.buffer = np.empty(0, dtype=np.uint8)
+        self.at = self.end = 0
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until bytes are available; False if none arrive in time.
+
+        Raises
+        ------
+        ConnectionLostError
+            Nothing has arrived within the timeout, not even a heartbeat.
+        """
+        left = max(0.0, self._heard + self._timeout - time.monotonic())
+        patience = left if seconds is None else min(seconds, left)
+        if self.at < self.end or self.is_ready(patience):
+            return True
+        if patience == left:
+            raise ConnectionLostError(f"no data from the server for {self._timeout:g} s")
+        return False
+
+    def length(self) -> int:
+        """Payload length of the next packet, whose header has been received."""
+        return int.from_bytes(self.view[self.at : self.at + SEQUENCE_AT], "little")
+
+    def check_sequence(self) -> None:
+        """Reject the next packet if one is missing before it."""
+        found = int(self.buffer[self.at + SEQUENCE_AT])
+        if found != self.sequence and found:  # MariaDB numbers an error at its shutdown 0
+            reason = f"expected packet {self.sequence}, received packet {found}"
+            raise ConnectionLostError(reason)
+
+    def begin_packet(self) -> int:
+        """Consume the header of a packet; returns the length of its payload."""
+        self.check_sequence()
+        length = self.length()
+        self.at += PACKET_HEADER
+        self._waited = 0.0
+        self.sequence = (self.sequence + 1) % 256
+        return length
+
+    def whole_packet(self) -> bytes:
+        """The payload of the next packet, which is not a long event."""
+        length = self.length()
+        if PACKET_HEADER + length > BUFFER:
+            raise FramingError(f"a packet of {length} bytes that is not an event")
+        self.need(PACKET_HEADER + length)
+        self.begin_packet()
+        self.at += length
+        return bytes(self.view[self.at - length : self.at])
+
+    def need(self, size: int) -> None:
+        """Receive until the buffer has `size` bytes."""
+        while self.end - self.at < size:
+            self.receive()
+
+    def receive(self) -> None:
+        """Receive more bytes into the buffer."""
+        if self.at == self.end:
+            self.at = self.end = 0
+            self._waited = 0.0
+        elif self.end == len(self.buffer) or self.at > len(self.buffer) // 2:
+            have = self.end - self.at
+            self.buffer[:have] = self.buffer[self.at : self.end].copy()
+            self.at, self.end = 0, have
+        self.end += self.receive_into(self.view[self.end :])
+        began, before = time.monotonic(), self.end
+        # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
+        with suppress(ConnectionLostError):  # received bytes take precedence
+            while self._has_room() and self.is_ready(self._patience):
+                self._receive_available()
+                if time.monotonic() - began > _LONGEST_BURST:
+                    break
+        self._check_rate(self.end - before, began)
+
+    def _check_rate(self, count: int, began: float) -> None:
+        """Reject a packet of which too little arrives."""
+        longest = _TIMEOUTS * self._timeout
+        self._waited = max(0.0, self._waited + time.monotonic() - began - count / _SLOWEST)
+        if self._waited > longest:
+            raise ConnectionLostError(f"the server sends less than {_SLOWEST} bytes/s for {longest:g} s")
+
+    def advance(self, place: int, sequence: int) -> None:
+        """Continue after packets that were taken out of the buffer."""
+        if place != self.at:
+            self._waited = 0.0
+        self.at, self.sequence = place, sequence
+
+    def _has_room(self) -> bool:
+        return self.end - self.at < _SMALL_BURST and self.end < len(self.buffer)
+
+    def _receive_available(self) -> None:
+        """Receive what is there, without asking before each of TLS's 16 KiB whether more is."""
+        begin, end, limit = self.end, self.end, min(self.at + _SMALL_BURST, len(self.buffer))
+        view, timeout = self.view, self._socket.gettimeout()
+        # Of SSLSocket's functions, this one does the least for each of TLS's records.
+        read: Any = self._socket.read if isinstance(self._socket, ssl.SSLSocket) else None
+        self._socket.settimeout(0)
+        try:
+            while end < limit:
+                room = view[end:]
+                count = self._socket.recv_into(room) if read is None else read(len(room), room)
+                if not count:
+                    raise ConnectionLostError(_CLOSED)
+                end += count
+        except (BlockingIOError, ssl.SSLWantReadError):
+            pass
+        except OSError as error:
+            raise _broken(error) from error
+        finally:
+            self.end = end
+            if end > begin:
+                self._heard = time.monotonic()
+            self._socket.settimeout(timeout)
+
+    def receive_into(self, view: memoryview) -> int:
+        """Receive bytes from the socket directly into a buffer."""
+        began = time.monotonic()
+        try:
+            count = int(self._socket.recv_into(view))
+        except OSError as error:  # includes timeouts
+            raise _broken(error) from error
+        if not count:
+            raise ConnectionLostError(_CLOSED)
+        self._heard = time.monotonic()
+        self._check_rate(count, began)
+        return count
+
+    def is_idle(self) -> bool:
+        """Whether the buffer is empty and no bytes are available."""
+        return self.at == self.end and not self.is_ready(0)
+
+    def is_ready(self, seconds: float) -> bool:
+        """Whether bytes are available, or arrive within some seconds."""
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+            return True
+        deadline = time.monotonic() + seconds
+        while True:
+            if self._poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
+                return True
+            if time.monotonic() >= deadline:
+                return False
+
+
+def _broken(error: OSError) -> ConnectionLostError:
+    return ConnectionLostError(f"the connection broke: {error.strerror or error}")

@@ -1,28 +1,79 @@
-"""The state of a client that runs a script, and the rows that the script inserts."""
+"""Lines on how much of a dump has been read."""
 
 from __future__ import annotations
 
 import re
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.store import Key
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.snapshot.dump_literals import Converter
-from binlog_kaitai.snapshot.dump_progress import DumpProgress
-from binlog_kaitai.snapshot.dump_script import Kind, Piece, Script
+from binlog_kaitai.snapshot.dump_script import DumpScript, Piece, PieceKind
 from binlog_kaitai.snapshot.server_snapshot import BATCH_BYTES, BATCH_ROWS, SYSTEM
 from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
 from binlog_kaitai.snapshot.snapshot_values import quoted, schema_of
+from binlog_kaitai.sources.packed import PackedStream, open_file
 from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.views.parquet_folder import folder_name
+
+#: Seconds between two lines.
+SECONDS = 5.0
+
+_MEGABYTE = 1_000_000
+
+
+class DumpProgress:
+    """Counts the bytes read of a dump's scripts, and reports them now and then.
+
+    Parameters
+    ----------
+    path
+        The script, or the directory of scripts.
+    report
+        Called with each line.
+    """
+
+    def __init__(self, path: Path, report: Callable[[str], object]) -> None:
+        self._report = report
+        self._total = _size_of(path)
+        self._before = 0  # bytes of the scripts that have been read
+        self._next = time.monotonic() + SECONDS
+
+    def advance(self, position: int, tables: int) -> None:
+        """Report the offset in the current script and the number of tables so far, if a line is due."""
+        if (now := time.monotonic()) < self._next:
+            return
+        self._next = now + SECONDS
+        read = (self._before + position) // _MEGABYTE
+        # How long compressed scripts are is not known before their end.
+        of_total = "" if self._total is None else f" of {self._total // _MEGABYTE}"
+        self._report(f"dump: {read}{of_total} MB read, {tables} {'table' if tables == 1 else 'tables'}")
+
+    def end_script(self, size: int) -> None:
+        """Add a script that has been read to its end."""
+        self._before += size
+
+
+def _size_of(path: Path) -> int | None:
+    """The size of all files in bytes; None if one is compressed."""
+    files = [path] if not path.is_dir() else [one for one in path.iterdir() if one.is_file()]
+    for one in files:
+        with open_file(str(one)) as stream:
+            if isinstance(stream, PackedStream):
+                return None
+    return sum(one.stat().st_size for one in files)
+
 
 _EXECUTED = re.compile(rb"/\*M?!\d*\s*")
 _NAMES = re.compile(rb"`((?:[^`]|``)*)`|([0-9A-Za-z_$\x80-\xff]+)")
@@ -43,8 +94,6 @@ _SEQUENCE = re.compile(r"\bSEQUENCE\s*=\s*1\b", re.IGNORECASE)
 _TRANSACTIONAL = frozenset(("innodb", "rocksdb", "tokudb", "ndbcluster", "ndb"))
 
 _UTC = "'+00:00'"
-
-Key = tuple[str, str]
 
 
 @dataclass
@@ -109,9 +158,9 @@ class Loading:
         self.database = ""
         self.is_mariadb = False
         self.gtids = ""
-        self.on_comment: Callable[[Script, str], None] = lambda script, text: None
-        self.on_statement: Callable[[Script, str], None] = lambda script, text: None
-        self.check_position: Callable[[Script], None] = lambda script: None
+        self.on_comment: Callable[[DumpScript, str], None] = lambda script, text: None
+        self.on_statement: Callable[[DumpScript, str], None] = lambda script, text: None
+        self.check_position: Callable[[DumpScript], None] = lambda script: None
         self.tables: dict[Key, _Table] = {}
         self._identify: Callable[[], None] | None = identify
         self._skipped: set[Key] = set()
@@ -122,7 +171,7 @@ class Loading:
         self._charset = self._time_zone = ""
         self._batch: _Batch | None = None
 
-    def run(self, script: Script) -> None:
+    def run(self, script: DumpScript) -> None:
         """Take a script.
 
         Raises
@@ -133,13 +182,13 @@ class Loading:
         self._charset = self._time_zone = ""
         for piece in script:
             match piece.kind:
-                case Kind.INSERT:
+                case PieceKind.INSERT:
                     self._insert(script, piece)
-                case Kind.COMMENT:
+                case PieceKind.COMMENT:
                     text = piece.text.decode("utf-8", "replace")
                     self._see_data(text)
                     self.on_comment(script, text)
-                case Kind.STATEMENT:
+                case PieceKind.STATEMENT:
                     self._statement(script, piece.text)
         self._progress.end_script(script.position)
 
@@ -169,7 +218,7 @@ class Loading:
 
     # -- statements
 
-    def _statement(self, script: Script, raw: bytes) -> None:
+    def _statement(self, script: DumpScript, raw: bytes) -> None:
         executed = _EXECUTED.match(raw)
         text = raw.decode("utf-8", "replace")
         own = text if executed is None else raw[executed.end() :].decode("utf-8", "replace")
@@ -192,13 +241,13 @@ class Loading:
         if (found := _HAS_DATA.match(text)) is not None:
             self.see_data_of(self._known_database(None), _plain(found[1] or found[2] or found[3]))
 
-    def _known_database(self, script: Script | None) -> str:
+    def _known_database(self, script: DumpScript | None) -> str:
         if not self.database and script is not None:
             reason = "the dump does not name the database; dump with --databases, or without --skip-comments"
             raise script.error(reason)
         return self.database
 
-    def _create(self, script: Script, raw: bytes, name: str) -> None:
+    def _create(self, script: DumpScript, raw: bytes, name: str) -> None:
         # mysqldump writes definitions in UTF-8, whatever the character set of the dump is.
         create = raw.decode("utf-8", "surrogateescape")
         key = self._known_database(script), name
@@ -234,7 +283,7 @@ class Loading:
 
     # -- rows
 
-    def _insert(self, script: Script, piece: Piece) -> None:
+    def _insert(self, script: DumpScript, piece: Piece) -> None:
         names = self._names(piece.table)
         key = (names[-2] if len(names) > 1 else self._known_database(script)), names[-1]
         table = self.tables.get(key)
@@ -270,7 +319,7 @@ class Loading:
             for one, text in zip(found, texts, strict=True)
         ]
 
-    def _columns(self, script: Script, table: _Table, piece: Piece) -> tuple[int, ...]:
+    def _columns(self, script: DumpScript, table: _Table, piece: Piece) -> tuple[int, ...]:
         """The indexes of the columns for which an INSERT has values."""
         all_columns = table.schema.columns
         if not piece.columns:
@@ -290,7 +339,7 @@ class Loading:
         table.lacking |= {one.name for one in missing}
         return tuple(found)
 
-    def _check_session(self, script: Script, schema: Schema, columns: tuple[int, ...]) -> None:
+    def _check_session(self, script: DumpScript, schema: Schema, columns: tuple[int, ...]) -> None:
         kinds = {schema.columns[at].type for at in columns}
         if ColumnType.timestamp2 in kinds and self._time_zone != _UTC:
             reason = f"the TIMESTAMP columns of {schema.full_name} are not in UTC: the dump does not set "
@@ -298,7 +347,7 @@ class Loading:
         if not self._charset:
             raise script.error("the dump has no SET NAMES before its rows; dump with --set-charset")
 
-    def _batch_of(self, script: Script, table: _Table, columns: tuple[int, ...]) -> _Batch:
+    def _batch_of(self, script: DumpScript, table: _Table, columns: tuple[int, ...]) -> _Batch:
         batch = self._batch
         if batch is not None and (batch.table, batch.columns, batch.charset, batch.name) == (
             table, columns, self._charset, script.name,

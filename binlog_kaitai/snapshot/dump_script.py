@@ -68,7 +68,7 @@ _MOST_HEADER = 8 << 20
 _COMMENT = rb"--(?=[ \t\r\n])[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/"
 
 
-class Kind(Enum):
+class PieceKind(Enum):
     """What a script consists of."""
 
     COMMENT = "comment"
@@ -85,13 +85,13 @@ class Piece(NamedTuple):
         Of an INSERT: as written; `columns` is empty if it has no list.
     """
 
-    kind: Kind
+    kind: PieceKind
     text: bytes
     table: bytes = b""
     columns: bytes = b""
 
 
-class Script:
+class DumpScript:
     """An SQL script.
 
     Parameters
@@ -129,8 +129,8 @@ class Script:
             if not self._skip_space():
                 return
             piece = self._next()
-            if piece.kind is not Kind.INSERT:
-                self._last = piece.text + self._delimiter * (piece.kind is Kind.STATEMENT)
+            if piece.kind is not PieceKind.INSERT:
+                self._last = piece.text + self._delimiter * (piece.kind is PieceKind.STATEMENT)
             yield piece
 
     def rows(self, values: int) -> Iterator[tuple[bytes, ...]]:
@@ -220,13 +220,13 @@ class Script:
             pass
         for start, comment in _COMMENTS:
             if start.match(self._buffer, self._at) is not None:
-                return Piece(Kind.COMMENT, self._match(comment))
+                return Piece(PieceKind.COMMENT, self._match(comment))
         if (found := _DELIMITER.match(self._buffer, self._at)) is not None:
             self._delimiter, self._at = found[1], found.end()
-            return Piece(Kind.COMMENT, b"")
+            return Piece(PieceKind.COMMENT, b"")
         if self._delimiter == b";" and _INSERTS.match(self._buffer, self._at) is not None:
             return self._insert()
-        return Piece(Kind.STATEMENT, self._to_delimiter(keeps=True))
+        return Piece(PieceKind.STATEMENT, self._to_delimiter(keeps=True))
 
     def _match(self, comment: re.Pattern[bytes]) -> bytes:
         while True:
@@ -246,7 +246,7 @@ class Script:
                 raise error
         self._at = found.end()
         self._has_rows = True
-        return Piece(Kind.INSERT, found[0], found[1], found[2] or b"")
+        return Piece(PieceKind.INSERT, found[0], found[1], found[2] or b"")
 
     def _to_delimiter(self, *, keeps: bool) -> bytes:
         """The text up to the delimiter, advancing past it; b"" if it is not to be kept."""

@@ -32,14 +32,13 @@ from binlog_kaitai.errors import BinlogError, ServerError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import anyone
+from binlog_kaitai.live.server_logs import anyone
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
-from binlog_kaitai.snapshot.chunk_files import ChunkFiles, can_be_kept
-from binlog_kaitai.snapshot.resumed_snapshot import log_id, touched, unlogged, usable
-from binlog_kaitai.snapshot.snapshot_files import Snapshot, completed
-from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
+from binlog_kaitai.snapshot.snapshot_chunks import ChunkFiles, ServerTable, TableRange, bounds_of, can_be_kept
+from binlog_kaitai.snapshot.snapshot_files import Snapshot, SnapshotRules, completed
+from binlog_kaitai.snapshot.snapshot_resume import log_id, touched, unlogged, usable
 from binlog_kaitai.snapshot.snapshot_values import (
     check_readable,
     documents_in,
@@ -47,7 +46,6 @@ from binlog_kaitai.snapshot.snapshot_values import (
     schema_of,
     value_of_text,
 )
-from binlog_kaitai.snapshot.table_ranges import Range, Table, bounds_of
 from binlog_kaitai.values.schema import Column, Schema
 
 #: Databases of the server itself.
@@ -63,7 +61,7 @@ _LOCK_SECONDS = 30
 _PATIENCE = 1800.0
 
 #: What a reader returns for a range: that it begins, some rows, that it ends.
-_Item = tuple[Range, list[Any] | bool]
+_Item = tuple[TableRange, list[Any] | bool]
 
 
 def take_snapshot(
@@ -144,21 +142,23 @@ class _Taking:
                 parts = self._parts(locking, reading[0], [one for one in tables if one.is_transactional])
                 for one in tables:
                     if not one.is_transactional:
-                        self._files.end(Range(one))
+                        self._files.end(TableRange(one))
                 self._read_in_parallel(reading, parts)
         finally:
             self._files.close()
         return self._files.snapshot(ddl)
 
-    def _session(self) -> Session:
-        session = Session(self._address, anyone(), heartbeat=_PATIENCE)
+    def _session(self) -> ServerSession:
+        session = ServerSession(self._address, anyone(), heartbeat=_PATIENCE)
         session.run("SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 3600")
         session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         return session
 
     # -- under the lock
 
-    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[Table]]:
+    def _lock_and_list(
+        self, locking: ServerSession, reading: list[ServerSession]
+    ) -> tuple[str, list[ServerTable]]:
         """The definitions of all tables; those without transactions are read."""
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
         locking.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
@@ -173,7 +173,7 @@ class _Taking:
             tables, ddl = self._tables(locking)
             for one in tables:
                 if not one.is_transactional:
-                    part = Range(one)
+                    part = TableRange(one)
                     self._files.begin(part)
                     for batch in self._batches(locking, part):
                         self._files.add(part, batch)
@@ -181,14 +181,14 @@ class _Taking:
             locking.run("UNLOCK TABLES")
         return ddl, tables
 
-    def _check_prepared(self, session: Session) -> None:
+    def _check_prepared(self, session: ServerSession) -> None:
         if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
             reason = (
                 f"{len(prepared)} XA transactions are prepared, so that the tables lack changes that the "
             )
             raise ServerError(reason + "log has; commit them or roll them back, and run this again")
 
-    def _tables(self, session: Session) -> tuple[list[Table], str]:
+    def _tables(self, session: ServerSession) -> tuple[list[ServerTable], str]:
         optional = str, NoneType
         engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
         transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
@@ -219,12 +219,12 @@ class _Taking:
             withheld = self._rules.withheld(schema)
             check_readable(schema, withheld, shows_all_doubles=session.server.shows_all_doubles)
             statement = statements[schema_name, name]
-            found.append(Table(schema, engine in transactional, rows or 0, withheld, statement))
+            found.append(ServerTable(schema, engine in transactional, rows or 0, withheld, statement))
         if not session.server.shows_all_doubles:
             self._warn_of_documents(found)
         return found, ddl
 
-    def _warn_of_documents(self, tables: list[Table]) -> None:
+    def _warn_of_documents(self, tables: list[ServerTable]) -> None:
         names = [one.schema.full_name for one in tables if documents_in(one.schema, one.withheld)]
         if names:
             self._report(
@@ -234,7 +234,9 @@ class _Taking:
 
     # -- after it
 
-    def _parts(self, asking: Session, reading: Session, tables: list[Table]) -> list[Range]:
+    def _parts(
+        self, asking: ServerSession, reading: ServerSession, tables: list[ServerTable]
+    ) -> list[TableRange]:
         """What is left to read: first the ranges that only need to be brought up to date."""
         kept = self._kept(asking, tables)
         parts = [part for ranges in kept.values() for part in ranges]
@@ -242,10 +244,12 @@ class _Taking:
             mine = kept.get(table.key)
             bounds = mine[0].bounds if mine else bounds_of(reading, table)
             done = {part.number for part in mine or ()}
-            parts += [Range(table, bounds, at) for at in range(len(bounds) + 1) if at not in done]
+            parts += [TableRange(table, bounds, at) for at in range(len(bounds) + 1) if at not in done]
         return parts
 
-    def _kept(self, session: Session, tables: list[Table]) -> dict[tuple[str, str], list[Range]]:
+    def _kept(
+        self, session: ServerSession, tables: list[ServerTable]
+    ) -> dict[tuple[str, str], list[TableRange]]:
         """What earlier attempts have read, as far as the logs show that it is still true."""
         earlier = self._files.earlier
         if not earlier:
@@ -254,7 +258,7 @@ class _Taking:
         keepable = {one.key for one in tables if can_be_kept(one)}
         known = [] if reason else usable(self._address, logs, earlier)
         chunks = [one for one in known if one.key in keepable]
-        found: dict[tuple[str, str], list[Range]] = {}
+        found: dict[tuple[str, str], list[TableRange]] = {}
         reason = reason or "the server no longer has the log at its position, or its tables are others"
         if chunks:
             names = list(logs)
@@ -269,13 +273,13 @@ class _Taking:
         self._report(f"{line}, {again} of their rows are read again" if count else f"{line}: {reason}")
         return found
 
-    def _read_in_parallel(self, sessions: list[Session], parts: list[Range]) -> None:
-        todo: queue.SimpleQueue[Range] = queue.SimpleQueue()
+    def _read_in_parallel(self, sessions: list[ServerSession], parts: list[TableRange]) -> None:
+        todo: queue.SimpleQueue[TableRange] = queue.SimpleQueue()
         for one in parts:
             todo.put(one)
         done: queue.Queue[_Item | None] = queue.Queue(maxsize=2 * len(sessions))
 
-        def read(session: Session) -> None:
+        def read(session: ServerSession) -> None:
             try:
                 while not self._stop.is_set():
                     part = todo.get_nowait()
@@ -307,7 +311,7 @@ class _Taking:
         if self._error is not None:
             raise self._error
 
-    def _take(self, part: Range, item: list[Any] | bool) -> None:
+    def _take(self, part: TableRange, item: list[Any] | bool) -> None:
         if isinstance(item, list):
             self._files.add(part, item)
         elif item:
@@ -315,14 +319,14 @@ class _Taking:
         else:
             self._files.end(part)
 
-    def _fail(self, error: BaseException, sessions: list[Session]) -> None:
+    def _fail(self, error: BaseException, sessions: list[ServerSession]) -> None:
         """Record the first error, and end all readers: closed connections do not send the rest of a table."""
         self._error = self._error or error
         self._stop.set()
         for session in sessions:
             session.close()
 
-    def _batches(self, session: Session, part: Range) -> Iterator[list[Any]]:
+    def _batches(self, session: ServerSession, part: TableRange) -> Iterator[list[Any]]:
         """The rows of a range, as Arrow arrays for the columns of its table."""
         columns = part.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]

@@ -1,7 +1,4 @@
-"""The files of a snapshot, and the record that makes it complete.
-
-Until `snapshot.json` describes it, a snapshot does not count.
-"""
+"""What a snapshot leaves out, masks and renames: the rules of its lake, applied before it is written."""
 
 from __future__ import annotations
 
@@ -16,18 +13,94 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake import TIMES
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect, with_names
 from binlog_kaitai.lake.write import Files
 from binlog_kaitai.rows.sequences import sequences
-from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
 from binlog_kaitai.sources.disk import replace_file, sync
-from binlog_kaitai.values.schema import Schema
+from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.views.change_meta import named, zeros
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
 from binlog_kaitai.views.parquet_folder import folder_name
+from binlog_kaitai.views.row_masks import Method
+
+
+class SnapshotRules:
+    """Applies rules, and notes what follows from them.
+
+    Attributes
+    ----------
+    rules : Rules
+        The rules.
+    incomplete : dict of str to str
+        Tables whose contents cannot be derived from their changes, with reasons.
+    names : dict of str to str
+        The names in the lake of tables that it renames.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.incomplete: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+
+    def withheld(self, schema: Schema) -> frozenset[str]:
+        """The columns of which no value is needed, so that the server need not send any.
+
+        Raises
+        ------
+        UsageError
+            The rules do not fit the table.
+        """
+        treatments = self.rules.masks.treatments(schema)
+        return frozenset(name for name, one in treatments.items() if one.method >= Method.NULL)
+
+    def folder(self, schema: Schema) -> str:
+        """The folder of a table in the lake.
+
+        Raises
+        ------
+        UsageError
+            Another table gets this name.
+        """
+        key = schema.schema_name, schema.table_name
+        folder, in_lake = folder_name(key), folder_name(self.rules.name_of(key))
+        if folder != in_lake:
+            self.names[folder] = in_lake
+        return in_lake
+
+    def note(self, schema: Schema) -> None:
+        """Note what follows for a table that has rows."""
+        masks = self.rules.masks
+        if masks and (reason := masks.why_no_key(schema)) is not None:
+            self.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
+
+    def shows(self, schema: Schema, column: Column) -> bool:
+        """Whether a column is written as it is."""
+        return column.name not in self.rules.masks.treatments(schema)
+
+    def applied(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a table, masked.
+
+        Raises
+        ------
+        UsageError
+            The rules do not fit the table.
+        """
+        self.note(schema)
+        masks = self.rules.masks
+        if not masks:
+            return batch
+        return masks.applied(schema, batch, masks.schema(schema, batch.schema))
+
+    def error(self, schema: Schema, column: Column, error: Exception) -> ServerError:
+        """The error for a value that cannot be converted; with masks, it does not quote the value."""
+        text = type(error).__name__ if self.rules.masks else str(error)
+        found = ServerError(f"{schema.full_name}, column {column.name}: {text}")
+        found.__cause__ = None if self.rules.masks else error
+        return found
+
 
 RECORD = "snapshot.json"
 

@@ -17,7 +17,7 @@ from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.live.session import Server
+from binlog_kaitai.live.server_session import Server
 from binlog_kaitai.snapshot import server_snapshot as snapshots
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
@@ -79,7 +79,7 @@ def raw(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
     found = [one for one in changes if one["_change_type"] == "insert"]
     FakeSession.rows = [(str(one["id"]), one["v"].encode()) for one in found]
     FakeSession.queries = []
-    monkeypatch.setattr(snapshots, "Session", FakeSession)
+    monkeypatch.setattr(snapshots, "ServerSession", FakeSession)
     monkeypatch.setattr(snapshots, "log_id", lambda address, log: None)
     return {one["id"]: one["v"] for one in found}
 

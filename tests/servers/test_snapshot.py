@@ -18,9 +18,9 @@ from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.snapshot import server_snapshot as snapshots
-from binlog_kaitai.snapshot import table_ranges
+from binlog_kaitai.snapshot import snapshot_chunks
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.snapshot.snapshot_values import quoted
@@ -148,15 +148,15 @@ def test_large_tables_are_read_in_ranges(
     keys = [-(2**63), -5, 0, 1, 2, 3, 500, 2**40, 2**63 - 1, *range(10_000, 10_100)]
     server.execute(f"INSERT INTO r.a VALUES {', '.join(f'({key}, 1)' for key in keys)}")
     server.execute("ANALYZE TABLE r.a")
-    monkeypatch.setattr(table_ranges, "_RANGE_ROWS", 20)
+    monkeypatch.setattr(snapshot_chunks, "_RANGE_ROWS", 20)
     queries: list[str] = []
-    stream = Session.stream
+    stream = ServerSession.stream
 
-    def counted(session: Session, query: str, *rest: Any) -> Any:
+    def counted(session: ServerSession, query: str, *rest: Any) -> Any:
         queries.append(query)
         return stream(session, query, *rest)
 
-    monkeypatch.setattr(Session, "stream", counted)
+    monkeypatch.setattr(ServerSession, "stream", counted)
     found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), dialect=SPARK, readers=3)
     table = pq.read_table(tmp_path / "changes" / "r.a")
     assert len(queries) == 5

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from binlog_kaitai.core.grammar import header_offset, masks
 from binlog_kaitai.errors import (
     BinlogError,
     ConnectionLostError,
@@ -27,14 +26,11 @@ from binlog_kaitai.errors import (
 )
 from binlog_kaitai.following.log_headers import LogHeader, header_of
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.archive import SERVER_IDS
-from binlog_kaitai.live.packets import EventStream, State
-from binlog_kaitai.live.session import Replica, Session
-from binlog_kaitai.live.tear import PASSED, check_continues, torn
+from binlog_kaitai.live.archive import FLAGS_AT, IN_USE, SERVER_IDS
+from binlog_kaitai.live.packets import DumpStream, StreamState
+from binlog_kaitai.live.server_session import Replica, ServerSession
+from binlog_kaitai.live.torn_logs import PASSED, check_continues, torn
 from binlog_kaitai.sources.source import MAGIC, Source
-
-_FLAGS_AT = len(MAGIC) + header_offset("flags")
-_IN_USE = masks.EventHeader.IS_IN_USE
 
 
 def resolve(url: str) -> list[Source]:
@@ -69,9 +65,9 @@ def sources_of(address: Address, names: list[str]) -> list[Source]:
 def _first_reached(addresses: list[Address]) -> tuple[Address, list[str]]:
     """The first server that can be reached, and the names of its logs."""
     for address in addresses[:-1]:
-        with suppress(ConnectionLostError), Session(address, anyone()) as session:
+        with suppress(ConnectionLostError), ServerSession(address, anyone()) as session:
             return address, [name for name, _ in session.logs()]
-    with Session(addresses[-1], anyone()) as session:
+    with ServerSession(addresses[-1], anyone()) as session:
         return addresses[-1], [name for name, _ in session.logs()]
 
 
@@ -118,9 +114,9 @@ def log_header(address: Address, name: str) -> LogHeader | None:
 
 
 def _open(
-    address: Address, name: str, following: str | None, pass_tear: Callable[[EventStream], None]
+    address: Address, name: str, following: str | None, pass_tear: Callable[[DumpStream], None]
 ) -> BinaryIO:
-    session = Session(address, anyone())
+    session = ServerSession(address, anyone())
     try:
         stream = session.dump(name, len(MAGIC))
     except BinlogError as error:
@@ -130,7 +126,7 @@ def _open(
     return cast(BinaryIO, LogStream(session, stream, address.name + name, pass_tear, is_newest=is_newest))
 
 
-def _pass_tear(address: Address, name: str, following: str | None, stream: EventStream) -> None:
+def _pass_tear(address: Address, name: str, following: str | None, stream: DumpStream) -> None:
     """Accept a log that ends within an event if the next one continues it."""
     if not following:
         raise torn("it is the server's newest: restart the server, or rotate its logs")
@@ -151,10 +147,10 @@ class LogStream(io.RawIOBase):
 
     def __init__(
         self,
-        session: Session,
-        stream: EventStream,
+        session: ServerSession,
+        stream: DumpStream,
         name: str,
-        pass_tear: Callable[[EventStream], None],
+        pass_tear: Callable[[DumpStream], None],
         *,
         is_newest: bool = False,
     ) -> None:
@@ -173,13 +169,13 @@ class LogStream(io.RawIOBase):
             while len(view):
                 begin = stream.position
                 if count := stream.readinto(view):
-                    if self._is_newest and begin <= _FLAGS_AT < begin + count:
+                    if self._is_newest and begin <= FLAGS_AT < begin + count:
                         # Servers clear the flag in the events that they send, but the log is in use.
-                        view[_FLAGS_AT - begin] |= _IN_USE
+                        view[FLAGS_AT - begin] |= IN_USE
                     return count
-                if stream.state in (State.NEXT_LOG, State.ENDED):
+                if stream.state in (StreamState.NEXT_LOG, StreamState.ENDED):
                     return 0
-                if stream.state is State.TORN:
+                if stream.state is StreamState.TORN:
                     self._pass_tear(stream)
                     return 0
                 stream.wait()

@@ -21,7 +21,7 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError
 from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.causes import TORN, with_cause
-from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.gtid_runs import add_gtids, previous_gtids
 
@@ -36,7 +36,7 @@ def torn(why: str) -> ServerError:
     return with_cause(TORN, f"{_TORN}, and {why}")
 
 
-def log_after(session: Session, name: str) -> str:
+def log_after(session: ServerSession, name: str) -> str:
     """The name of the server's log after another one, which may not exist.
 
     Raises

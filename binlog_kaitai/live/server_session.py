@@ -1,23 +1,30 @@
-"""A connection to a server: what it says about itself, and its logs as a stream.
+"""A connection to a server: queries, whose answers are checked, and its logs as a stream.
 
-PyMySQL has no dump commands, so from the dump on, this module reads the socket; servers close a connection
-after a dump, so it cannot be used for anything else.
+PyMySQL connects, authenticates and encrypts. It does not check what it parses, so whatever it raises becomes
+an error of this package that names the server. It has no dump commands, so from the dump on, this module
+reads the socket; servers close a connection after a dump, so it cannot be used for anything else.
 """
 
 from __future__ import annotations
 
 import re
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import ConnectionLostError, ServerError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live import requests
 from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
-from binlog_kaitai.live.packets import EventStream, checked_name
-from binlog_kaitai.live.queries import Queries
+from binlog_kaitai.live.packets import DumpStream, checked_name
 from binlog_kaitai.sources.source import MAGIC
+
+_NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
 
 #: Maximum delay of a heartbeat, in seconds.
 _GRACE = 5.0
@@ -60,7 +67,7 @@ class Server:
         return self.is_mariadb or _version(self.version) >= (8, 0)
 
 
-class Session(Queries):
+class ServerSession:
     """A connection to a server.
 
     Parameters
@@ -78,21 +85,177 @@ class Session(Queries):
     """
 
     def __init__(self, address: Address, replica: Replica, *, heartbeat: float = 10.0) -> None:
-        self._stream: EventStream | None = None
+        self.address = address
+        self._stream: DumpStream | None = None
         self._replica = replica
         self._heartbeat = heartbeat
-        super().__init__(address, 2 * heartbeat + _GRACE)
+        self._timeout = 2 * heartbeat + _GRACE
+        try:
+            from binlog_kaitai.live.connection import Connection
+        except ImportError as error:
+            raise UsageError(_NEEDED) from error
+        self._connection: Any = None
+        with self._reported(LOGIN):
+            self._connection = Connection(
+                **address.arguments(),
+                charset="utf8mb4",
+                autocommit=True,
+                read_timeout=self._timeout,
+                write_timeout=self._timeout,
+                program_name="binlog-kaitai",
+            )
         try:
             self.server = self._server()
         except BaseException:
             self.close()
             raise
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, BinlogError) and not isinstance(error, UsageError):
+            error.at(file=self.address.name, position=None)
+        self.close()
+
     def close(self) -> None:
         """Close the connection, and the stream on it."""
         if self._stream is not None:
             self._stream.close()
-        super().close()
+        with suppress(Exception):
+            self._connection._force_close()
+
+    # -- queries
+
+    def ask(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> list[tuple[Any, ...]]:
+        """The rows of a query.
+
+        Parameters
+        ----------
+        kinds
+            The types of a row's first values. More of them are ignored: newer servers add columns.
+        what
+            What is asked for, and the privilege that it takes.
+
+        Raises
+        ------
+        ServerError
+            The server rejects it, or answers something else.
+        """
+        with self._reported(what):
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement)
+                rows = list(cursor.fetchall())
+            for row in rows:
+                if len(row) < len(kinds) or not all(map(isinstance, row, kinds)):
+                    raise ServerError(f"the server's answer to {statement} has the row {row!r:.200}")
+            return rows
+
+    def ask_one(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> tuple[Any, ...]:
+        """The only row of a query.
+
+        Raises
+        ------
+        ServerError
+            As `ask`; or there are none, or several.
+        """
+        rows = self.ask(statement, *kinds, what=what)
+        if len(rows) != 1:
+            reason = f"the server's answer to {statement} has {len(rows)} rows"
+            raise ServerError(reason, file=self.address.name)
+        return rows[0][: len(kinds)]
+
+    def run(self, statement: str, *values: int | str) -> None:
+        """Execute a statement without a result.
+
+        Raises
+        ------
+        ServerError
+            The server rejects it.
+        """
+        with self._reported(""), self._connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+
+    def stream(
+        self, statement: str, columns: int, what: str = ""
+    ) -> Iterator[tuple[str | bytes | None, ...]]:
+        """The rows of a query as they arrive, with values as the server sends them: text, or bytes.
+
+        Raises
+        ------
+        ServerError
+            The server rejects it, or sends rows with another number of columns.
+        """
+        import pymysql.cursors
+
+        with self._reported(what), self._connection.cursor(pymysql.cursors.SSCursor) as cursor:
+            decoders, self._connection.decoders = self._connection.decoders, {}
+            try:
+                cursor.execute(statement)
+                for row in cursor:
+                    if len(row) != columns:
+                        raise ServerError(f"the server sent a row of {len(row)} columns instead of {columns}")
+                    yield row
+            except BaseException:
+                self._connection._force_close()  # otherwise PyMySQL would read the rest
+                raise
+            finally:
+                self._connection.decoders = decoders
+
+    def variable(self, name: str) -> str | None:
+        """The value of a system variable; None if the server does not have it."""
+        try:
+            (value,) = self.ask_one(f"SELECT @@{name}", object)
+        except ServerError as error:
+            if f" {UNKNOWN_VARIABLE}:" in error.reason:
+                return None
+            raise
+        return None if value is None else str(value)
+
+    def gtids(self, name: str) -> GtidSet:
+        """The GTIDs in a system variable; none if the server does not have it.
+
+        Raises
+        ------
+        ServerError
+            It contains something else.
+        """
+        try:
+            return GtidSet.parse(self.variable(name) or "")
+        except UsageError as error:
+            raise ServerError(f"the server's {name}: {error.reason}", file=self.address.name) from error
+
+    @contextmanager
+    def _reported(self, what: str) -> Iterator[None]:
+        """Convert PyMySQL's exceptions to errors of this package that name the server."""
+        import pymysql
+
+        try:
+            yield
+        except pymysql.MySQLError as error:
+            code, message = (*error.args, "", "")[:2]
+            if not isinstance(code, int):  # PyMySQL itself finds something wrong
+                raise self._unreadable(error) from error
+            if isinstance(getattr(error, "original_exception", None), ssl.SSLCertVerificationError):
+                # Not to be tried again, though its number is that of a server which cannot be reached.
+                raise ServerError(str(message), file=self.address.name) from error
+            refused = refusal(code, str(message), what=what)
+            raise refused.at(file=self.address.name, position=None) from error
+        except BinlogError as error:
+            raise error.at(file=self.address.name, position=None) from error.__cause__
+        except OSError as error:
+            reason = f"the connection broke: {error}"
+            raise ConnectionLostError(reason, file=self.address.name) from error
+        except Exception as error:  # PyMySQL does not check what it parses
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> ServerError:
+        """The error for an answer that is malformed; its rest is of no use."""
+        self.close()
+        reason = f"the server's answer cannot be read: {str(error) or type(error).__name__}"
+        return ServerError(reason, file=self.address.name)
 
     # -- facts
 
@@ -166,7 +329,7 @@ class Session(Queries):
 
     def dump(
         self, file_name: str, position: int, *, waits: bool = False, semi_sync: bool = False
-    ) -> EventStream:
+    ) -> DumpStream:
         """The stream of a log from a position on, and of the following logs.
 
         Parameters
@@ -218,7 +381,7 @@ class Session(Queries):
         names = ("rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled")
         return any(self.variable(f"global.{name}") in ("1", "ON") for name in names)
 
-    def acknowledge(self, stream: EventStream, position: int) -> None:
+    def acknowledge(self, stream: DumpStream, position: int) -> None:
         """Acknowledge that everything before a position is safe, in semi-synchronous replication."""
         payload = requests.semi_sync_ack(stream.log_name, position)
         self._send(payload)
@@ -250,14 +413,14 @@ class Session(Queries):
     def _set(self, name: str, value: int | str) -> None:
         self.run(f"SET @{name} = %s", value)
 
-    def _start(self, request: bytes, *, waits: bool = False, is_eager: bool = False) -> EventStream:
+    def _start(self, request: bytes, *, waits: bool = False, is_eager: bool = False) -> DumpStream:
         with self._reported("the binary log (REPLICATION SLAVE)"):
             self._send(requests.register_slave(self._replica.server_id))
             self._connection._next_seq_id = 1
             self._connection._read_packet()
         self._send(request)
         self._connection._sock.settimeout(self._timeout)
-        stream = self._stream = EventStream(
+        stream = self._stream = DumpStream(
             self._connection._sock, self._timeout, waits=waits, is_eager=is_eager
         )
         stream.begin()
@@ -273,5 +436,5 @@ class Session(Queries):
 
 
 def _version(text: str) -> tuple[int, ...]:
-    found = re.match(r"(\d+)\.(\d+)", text)
-    return tuple(map(int, found.groups())) if found else (0, 0)
+    numbers = re.match(r"(\d+)\.(\d+)", text)
+    return tuple(map(int, numbers.groups())) if numbers else (0, 0)

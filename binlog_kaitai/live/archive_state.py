@@ -13,7 +13,7 @@ from typing import Any
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ServerError, SourceError, UsageError, reading, writing_to
-from binlog_kaitai.live.session import Replica, Server
+from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file
@@ -63,7 +63,7 @@ def lock(folder: Path) -> Callable[[], None]:
 
 
 @dataclass(frozen=True)
-class Place:
+class SafePosition:
     """The safe position in a log.
 
     Attributes
@@ -78,7 +78,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class State:
+class ArchiveState:
     """The content of `fetch.json`.
 
     Attributes
@@ -89,11 +89,11 @@ class State:
 
     replica: Replica
     server: Server | None
-    place: Place | None
+    place: SafePosition | None
     read_before: str = ""
 
     @classmethod
-    def load(cls, folder: Path | str) -> State | None:
+    def load(cls, folder: Path | str) -> ArchiveState | None:
         """The state of an archive, whose directory may be a URL; None if there is none.
 
         Raises
@@ -107,7 +107,7 @@ class State:
             return cls(
                 Replica(**found["replica"]),
                 Server(**found["server"]) if found["server"] else None,
-                Place(**found["place"]) if found["place"] else None,
+                SafePosition(**found["place"]) if found["place"] else None,
                 str(GtidSet.parse(found.get("read_before", ""))),
             )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,24 +15,23 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.lexer import COMMENT, may_affect_tables, may_change_rows
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.ddl.store import Key
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
 from binlog_kaitai.following.effects import texts_in
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.server_logs import log_header, sources_of
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.cell_widths import widths_of
 from binlog_kaitai.rows.located_rows import MismatchError
 from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.tables import Table as LoggedTable
-from binlog_kaitai.snapshot.table_ranges import Table
+from binlog_kaitai.snapshot.snapshot_chunks import ServerTable, SnapshotChunk, Touched, lower
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.change_batches import table_batches
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
-
-Key = tuple[str, str]
-
-#: Maximum number of keys to remember, of all tables together.
-_MOST_KEYS = 1 << 20
 
 #: First words of statements, other than definitions, that change no row.
 _HARMLESS = re.compile(
@@ -42,40 +40,9 @@ _HARMLESS = re.compile(
 )
 
 
-@dataclass
-class Touched:
-    """Tables and rows that have changed.
-
-    Attributes
-    ----------
-    reason : str
-        Why all tables count as changed; empty if they do not.
-    keys : dict
-        By table, in lower case: the integer keys of changed rows, or None if they are not known.
-    """
-
-    reason: str = ""
-    keys: dict[Key, set[int] | None] = field(default_factory=dict)
-
-    def of(self, key: Key) -> set[int] | None:
-        """The keys of the rows of a table that may have changed; None if they are not known."""
-        return None if self.reason else self.keys.get(_lower(key), set())
-
-    def all_of(self, key: Key) -> None:
-        self.keys[_lower(key)] = None
-
-    def add(self, key: Key, found: Iterable[int]) -> None:
-        known = self.keys.setdefault(_lower(key), set())
-        if known is None:
-            return
-        known.update(found)
-        if sum(len(one) for one in self.keys.values() if one) > _MOST_KEYS:
-            self.keys[max(self.keys, key=lambda one: len(self.keys[one] or ()))] = None
-
-
-def touched_since(sources: list[Source], position: int, tables: Mapping[Key, Table]) -> Touched:
+def touched_since(sources: list[Source], position: int, tables: Mapping[Key, ServerTable]) -> Touched:
     """What the logs have changed since a position of the first of them, in any of the given tables."""
-    found, wanted = Touched(), {_lower(key): one for key, one in tables.items()}
+    found, wanted = Touched(), {lower(key): one for key, one in tables.items()}
     try:
         for source in sources:
             filters = Filters(start_position=position)
@@ -88,10 +55,6 @@ def touched_since(sources: list[Source], position: int, tables: Mapping[Key, Tab
     except BinlogError as error:
         found.reason = f"the logs since then cannot be read: {error}"
     return found
-
-
-def _lower(key: Key) -> Key:
-    return key[0].lower(), key[1].lower()
 
 
 def _take_statements(page: RowsPage, first: int, found: Touched, tables: Iterable[Key]) -> None:
@@ -118,7 +81,7 @@ def _may_name(query: bytes, name: str) -> bool:
     return not is_plain or name.lower().encode() in query.lower()
 
 
-def _take_rows(page: RowsPage, found: Touched, wanted: Mapping[Key, Table]) -> None:
+def _take_rows(page: RowsPage, found: Touched, wanted: Mapping[Key, ServerTable]) -> None:
     numbers = page.images.table_of[page.chosen]
     for number in np.unique(numbers).tolist():
         events = page.chosen[numbers == number]
@@ -126,7 +89,7 @@ def _take_rows(page: RowsPage, found: Touched, wanted: Mapping[Key, Table]) -> N
         if not isinstance(table, LoggedTable):
             found.reason = "the logs since then have rows that cannot be read"
             return
-        one = wanted.get(_lower(table.key))
+        one = wanted.get(lower(table.key))
         if one is None or found.of(table.key) is None:
             continue
         column = one.integer_key
@@ -161,3 +124,57 @@ def _keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> I
             found = [int(key) for key in pc.unique(keys).drop_null().to_pylist()]
             # Without metadata, the log does not say that numbers are unsigned.
             yield [key % size for key in found] if column.is_unsigned else found
+
+
+def log_id(address: Address, log: str) -> int | None:
+    """Identifies a log of a server; None if it cannot be read."""
+    try:
+        header = log_header(address, log)
+    except BinlogError:
+        return None
+    return None if header is None else header.log_id
+
+
+def unlogged(session: ServerSession) -> str:
+    """Why the logs of a server may lack changes of its tables; empty if they do not."""
+    if any(session.log_status()[2:4]):
+        return "the server logs the changes of some databases only"
+    # The name since MySQL 8.0.26, and the one of older servers and of MariaDB.
+    values = (session.variable(f"global.{name}") for name in ("log_replica_updates", "log_slave_updates"))
+    try:
+        is_lost = "1" not in values and session.is_replica()
+    except ConnectionLostError:
+        raise
+    except ServerError as error:
+        return f"whether the server is a replica is not known: {error.reason}"
+    return "the server does not log what it replicates" if is_lost else ""
+
+
+def usable(address: Address, logs: dict[str, int], chunks: Iterable[SnapshotChunk]) -> list[SnapshotChunk]:
+    """The chunks whose position is in the logs of a server, given with their sizes."""
+    ids: dict[str, int | None] = {}
+    found = []
+    for one in chunks:
+        view = one.view
+        if view.log not in ids:
+            ids[view.log] = log_id(address, view.log) if view.log in logs else None
+        known = ids[view.log]
+        if known is not None and known == view.log_id and view.position <= logs[view.log]:
+            found.append(one)
+    return found
+
+
+def touched(
+    address: Address, logs: list[str], chunks: list[SnapshotChunk], tables: Iterable[ServerTable]
+) -> Touched:
+    """What a server's logs have changed in tables since the first of their chunks.
+
+    Parameters
+    ----------
+    logs
+        The names of the server's logs, up to the newest one to read.
+    """
+    start, position = min((logs.index(one.view.log), one.view.position) for one in chunks)
+    wanted = {one.key for one in chunks}
+    sources = sources_of(address, logs[start:])
+    return touched_since(sources, position, {one.key: one for one in tables if one.key in wanted})

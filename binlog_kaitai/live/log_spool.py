@@ -17,32 +17,53 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from binlog_kaitai.errors import ServerError, UsageError, writing_to
+from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
+from binlog_kaitai.following.feed import Start
 from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.causes import PURGED
-from binlog_kaitai.live.eras import age, is_same, newest, remove_before
-from binlog_kaitai.live.fetching import Fetch
-from binlog_kaitai.live.questions import ask
-from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.source import log_header
-from binlog_kaitai.live.starts import EARLIEST, LATEST
-from binlog_kaitai.live.state import SPOOL, InUseError, Place, State, is_log, refuse_strangers, refuse_trimmed
-from binlog_kaitai.live.tear import PASSED
+from binlog_kaitai.live.archive_eras import (
+    EARLIEST,
+    LATEST,
+    age,
+    choose,
+    is_same_server,
+    newest_era,
+    remove_before,
+)
+from binlog_kaitai.live.archive_state import (
+    SPOOL,
+    ArchiveState,
+    InUseError,
+    SafePosition,
+    is_log,
+    refuse_strangers,
+    refuse_trimmed,
+)
+from binlog_kaitai.live.causes import PURGED, pause_after
+from binlog_kaitai.live.fetching import TRIES, Fetch
+from binlog_kaitai.live.server_logs import anyone, log_header
+from binlog_kaitai.live.server_session import Server, ServerSession
+from binlog_kaitai.live.torn_logs import PASSED
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.locks import locked
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
 _READERS, _LOCK = "readers", ".lock"
+
+#: The only reader of a temporary spool.
+_READER = "reader"
 
 #: A reader that has not been seen for so long, in seconds, no longer holds logs back.
 READER_LIFETIME = 7 * 86400
@@ -55,9 +76,6 @@ _TOUCH_SECONDS = 60.0
 
 #: Seconds between two looks at what another process does.
 _WATCH_SECONDS = 0.2
-
-#: Where a reader begins: ``"earliest"``, ``"latest"``, or a position, as `Follower.place` takes it.
-Start = str | Mapping[str, Any]
 
 _Answer = TypeVar("_Answer")
 
@@ -73,11 +91,11 @@ def default_folder(url: str) -> Path:
         It is not the URL of a server.
     """
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    names = ",".join(one.socket or f"{one.host}:{one.port}" for one in Address.parse(url))
+    names = ",".join(server.socket or f"{server.host}:{server.port}" for server in Address.parse(url))
     return Path(base) / "binlog-kaitai" / "spool" / re.sub(r"[^A-Za-z0-9.,-]+", "_", names).strip("_")
 
 
-class Spool:
+class LogSpool:
     """One process's view of a spool.
 
     Parameters
@@ -108,7 +126,7 @@ class Spool:
         self._noted: dict[str, tuple[str, float]] = {}
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
-            if State.load(folder) is None:
+            if ArchiveState.load(folder) is None:
                 refuse_strangers(folder)
                 (folder / _READERS).mkdir(exist_ok=True)
                 replace_file(folder / SPOOL, '{"version": 1}\n')
@@ -122,9 +140,9 @@ class Spool:
         place = self._place()
         if place is None:
             return None
-        path = [one.path or "" for one in resolve(str(self.folder))][-1]
+        path = resolve(str(self.folder))[-1].path or ""
         # A log is listed once something of it is on disk; by then the one before it is, to its end.
-        is_listed = eras.log_of(path) == eras.log_of(str(newest(self.folder) / place.name))
+        is_listed = eras.log_of(path) == eras.log_of(str(newest_era(self.folder) / place.name))
         return path, place.position if is_listed else os.path.getsize(path)
 
     def reaches(self, name: str, position: int, era: int = 0) -> bool:
@@ -205,8 +223,8 @@ class Spool:
             raise
         return header is not None and log_id in (header.log_id, None)
 
-    def _place(self) -> Place | None:
-        state = State.load(newest(self.folder))
+    def _place(self) -> SafePosition | None:
+        state = ArchiveState.load(newest_era(self.folder))
         return None if state is None else state.place
 
     def _era(self) -> int:
@@ -219,12 +237,28 @@ class Spool:
                 return eras.log_of(os.path.join(folder, names[0]))
         return None
 
-    def _ask(self, question: Callable[[Session], _Answer]) -> _Answer:
-        return ask(self._addresses, self._server, question, self._stop)
+    def _ask(self, question: Callable[[ServerSession], _Answer]) -> _Answer:
+        """What a server answers, asked again while connections are lost; of another one if it must be.
+
+        Raises
+        ------
+        ServerError
+            The server refuses; `ConnectionLostError` after several attempts.
+        """
+        for failures in range(1, TRIES):
+            with suppress(ConnectionLostError):
+                return self._ask_once(question)
+            self._stop.wait(pause_after(failures))
+        return self._ask_once(question)
+
+    def _ask_once(self, question: Callable[[ServerSession], _Answer]) -> _Answer:
+        address = choose(self._addresses, self._server(), _connect, lambda other: None, may_move=True)
+        with _connect(address) as session:
+            return question(session)
 
     def _server(self) -> Server | None:
         """The server whose logs are fetched; None in a new spool."""
-        state = State.load(newest(self.folder))
+        state = ArchiveState.load(newest_era(self.folder))
         return None if state is None else state.server
 
     def _goal(self) -> tuple[str, int, int]:
@@ -234,8 +268,8 @@ class Spool:
         """
         known, era = self._server(), self._era()
 
-        def end_of(session: Session) -> tuple[str, int, int]:
-            is_other = known is not None and not is_same(known, session.server)
+        def end_of(session: ServerSession) -> tuple[str, int, int]:
+            is_other = known is not None and not is_same_server(known, session.server)
             return (*session.newest_position(), era + is_other)
 
         return self._ask(end_of)
@@ -332,8 +366,9 @@ class Spool:
         name = eras.log_of(file)
         if not name or not self._is_here(name, log_id):
             name = self._first() or ""
-        now, (last, at) = time.monotonic(), self._noted.get(reader, ("", 0.0))
-        if not reader or not self._is_trimmed or (name == last and now - at < _TOUCH_SECONDS):
+        now, (last_name, last_time) = time.monotonic(), self._noted.get(reader, ("", 0.0))
+        is_recent = name == last_name and now - last_time < _TOUCH_SECONDS
+        if not reader or not self._is_trimmed or is_recent:
             return
         with self._readers():
             replace_file(self.folder / _READERS / reader, f"{name}\n")
@@ -371,6 +406,10 @@ class Spool:
                 remove_before(self.folder, archive, min(needed, key=age))
 
 
+def _connect(address: Address) -> ServerSession:
+    return ServerSession(address, anyone())
+
+
 def _needed(path: Path) -> str:
     """The log that a reader needs; ``""`` for one that is long gone."""
     if path.name.startswith("."):
@@ -388,3 +427,71 @@ def _report(what: str, facts: dict[str, Any]) -> None:
         _log.warning("continuing at %s", facts["server"])
     if what == "torn":
         _log.warning(PASSED.format(**facts))
+
+
+class TemporarySpool:
+    """A spool in a temporary directory, for one reader in this process: a `Feed`.
+
+    The directory holds what the reader has yet to read, and the log in use.
+
+    Parameters
+    ----------
+    url
+        The server.
+    start
+        ``"earliest"``, ``"latest"``, or a position as `Follower.place` or `Checkpoint.of` take it.
+    is_bounded
+        Only what the server has now.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        The directory with the logs.
+    start : str or mapping
+        Where to begin in it, as the parameter.
+
+    Raises
+    ------
+    ServerError
+        The server cannot be reached, or refuses.
+    """
+
+    def __init__(self, url: str, start: Start = EARLIEST, *, is_bounded: bool = False) -> None:
+        self._server = Address.parse(url)[0].name
+        folder = tempfile.mkdtemp(prefix="binlog-kaitai-")
+        self.paths: Sequence[str] = (folder,)
+        self._spool = LogSpool(url, Path(folder), start)
+        self._finalize = weakref.finalize(self, _remove, self._spool)
+        try:
+            self.start = self._spool.begin(start, _READER, is_bounded=is_bounded)
+        except BaseException:
+            self._finalize()
+            raise
+
+    def end(self, file: str, log_id: int) -> tuple[str, int]:
+        """The newest log, and up to where it can be read; logs before that of a checkpoint may go.
+
+        Raises
+        ------
+        ServerError, SourceError
+            The server refuses, or the temporary directory cannot be written.
+        """
+        self._spool.check()
+        self._spool.note(_READER, file, log_id)
+        end = self._spool.end()
+        assert end is not None  # the first event was waited for
+        return end
+
+    def name_of(self, path: str) -> str:
+        """The first server's name, and the log's."""
+        era = eras.number_of(path)
+        return self._server + (f"era-{era}/" if era else "") + os.path.basename(path)
+
+    def close(self) -> None:
+        """Stop fetching, and remove the directory."""
+        self._finalize()
+
+
+def _remove(spool: LogSpool) -> None:
+    spool.close()
+    shutil.rmtree(spool.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Archives that continue at another server, after a failover.
+"""The eras of an archive: where it begins, and how it continues at another server after a failover.
 
 =====================  =========================================================================
 `archive/`             the first server's logs, index and state
@@ -17,21 +17,25 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import ConnectionLostError, ServerError, reading
+from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, reading
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.session import Server, Session
-from binlog_kaitai.live.state import Place, State, read_names, remove_logs
-from binlog_kaitai.live.tear import gtids_at_end
+from binlog_kaitai.live.archive_state import ArchiveState, SafePosition, read_names, remove_logs
+from binlog_kaitai.live.packets import checked_name
+from binlog_kaitai.live.server_session import Server, ServerSession
+from binlog_kaitai.live.torn_logs import gtids_at_end
 from binlog_kaitai.sources import eras, source
 
+#: Where a new archive may start, besides a log and a GTID set.
+EARLIEST, LATEST = "earliest", "latest"
 
-def newest(folder: Path) -> Path:
+
+def newest_era(folder: Path) -> Path:
     """The directory of an archive's last era."""
     return Path((str(folder), *eras.folders(str(folder)))[-1])
 
 
-def is_same(known: Server, server: Server) -> bool:
+def is_same_server(known: Server, server: Server) -> bool:
     """Whether two descriptions are of one server; MariaDB's have no UUID, but a server id in its topology."""
     if known.is_mariadb != server.is_mariadb:
         return False
@@ -41,7 +45,7 @@ def is_same(known: Server, server: Server) -> bool:
 def choose(
     addresses: Sequence[Address],
     known: Server | None,
-    connect: Callable[[Address], Session],
+    connect: Callable[[Address], ServerSession],
     continue_at: Callable[[Address], None],
     *,
     may_move: bool,
@@ -70,7 +74,7 @@ def choose(
     for address in addresses:
         try:
             with connect(address) as session:
-                if known is None or is_same(known, session.server):
+                if known is None or is_same_server(known, session.server):
                     return address
             others.append(address)
         except ServerError as error:
@@ -96,16 +100,16 @@ def read_so_far(archive: Archive) -> GtidSet:
     BinlogError
         Its newest log cannot be read.
     """
-    found, place = GtidSet.parse(archive.read_before), archive.place
+    before, place = GtidSet.parse(archive.read_before), archive.place
     if place is None or not place.position:
-        return found
+        return before
     path = str(archive.folder / place.name)
     with reading(path), open(path, "rb") as log:
         last = gtids_at_end(log)
-    return found | last if last else last
+    return before | last if last else last
 
 
-def first_log(session: Session, read: GtidSet) -> str:
+def log_to_continue_with(session: ServerSession, read: GtidSet) -> str:
     """The log of a server in which reading continues after some transactions.
 
     The session is of no use afterwards.
@@ -126,7 +130,7 @@ def first_log(session: Session, read: GtidSet) -> str:
     return session.log_after(read)
 
 
-def begin(folder: Path, archive: Archive, server: Server, read: GtidSet, log: str) -> Path:
+def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log: str) -> Path:
     """Begin an era, with a log of another server.
 
     Parameters
@@ -147,7 +151,7 @@ def begin(folder: Path, archive: Archive, server: Server, read: GtidSet, log: st
     """
     era = Path(eras.folder_of(str(folder), len(eras.folders(str(folder))) + 1))
     era.mkdir(exist_ok=True)
-    State(archive.replica, server, Place(log), str(read)).save(era)
+    ArchiveState(archive.replica, server, SafePosition(log), str(read)).save(era)
     return era
 
 
@@ -169,11 +173,11 @@ def remove_before(folder: Path, archive: Archive, log: str) -> None:
         They cannot be removed.
     """
     number, name = eras.number_of(log), Path(log).name
-    for at, era in enumerate((str(folder), *eras.folders(str(folder)))):
-        if at == number == eras.number_of(str(archive.folder / name)):
+    for era_number, era in enumerate((str(folder), *eras.folders(str(folder)))):
+        if era_number == number == eras.number_of(str(archive.folder / name)):
             archive.remove_before(name)
-        elif at <= number:
-            _remove(Path(era), name if at == number else "")
+        elif era_number <= number:
+            _remove(Path(era), name if era_number == number else "")
 
 
 def _remove(era: Path, name: str) -> None:
@@ -189,15 +193,40 @@ def age(log: str) -> tuple[int, list[tuple[int, int, str]]]:
     return eras.number_of(log), source.natural_key(Path(log).name)
 
 
-def _executed(session: Session, read: GtidSet) -> GtidSet:
+def _executed(session: ServerSession, read: GtidSet) -> GtidSet:
     """The transactions that a server has, as far as they matter for those that were read."""
     if not session.server.is_mariadb:
         return session.gtids("global.gtid_executed")
     state = session.gtids("global.gtid_binlog_state").up_to_last()
     # What a server got from a backup is not in its logs, only in the position at which it began to replicate.
     replicated = session.gtids("global.gtid_slave_pos")
-    named = {one for one, _ in state.items()}
-    for one, numbers in replicated.up_to_here([read]).items():
-        if one not in named:
-            state.add_ranges(one, [(first, last + 1) for first, last in numbers])
+    logged = {domain for domain, _ in state.items()}
+    for domain, numbers in replicated.up_to_here([read]).items():
+        if domain not in logged:
+            state.add_ranges(domain, [(first, last + 1) for first, last in numbers])
     return state
+
+
+def log_to_start_with(address: Address, connect: Callable[[Address], ServerSession], start: str) -> str:
+    """The first log to request of a server, by what users give as a start; ``""`` for its oldest log.
+
+    Raises
+    ------
+    ServerError
+        The server refuses, or does not have it.
+    """
+    if start == EARLIEST:
+        return ""
+    try:
+        gtids = GtidSet.parse(start)
+    except UsageError:
+        gtids = None
+    if gtids is None and start != LATEST:
+        return checked_name(start)
+    with connect(address) as session:
+        if gtids is None:
+            return session.newest_log()
+        try:
+            return session.log_after(gtids)
+        except ServerError as error:
+            raise error.at(file=address.name, position=None) from error.__cause__
