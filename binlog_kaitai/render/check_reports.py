@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, EncryptedError, NotABinlogError
@@ -22,7 +22,7 @@ _ENDS = {
 }
 
 
-def report_object(report: Report) -> dict[str, Any]:
+def report_object(report: Report) -> dict[str, object]:
     """The report on one log as a JSON object."""
     end = report.end
     return {
@@ -99,7 +99,7 @@ def _set_text(gtids: GtidSet | None) -> str | None:
     return None if gtids is None else str(gtids)
 
 
-def _object(error: BinlogError) -> dict[str, Any]:
+def _object(error: BinlogError) -> dict[str, object]:
     return {
         "position": error.position,
         "type": error.event_type,
@@ -118,7 +118,7 @@ def _without_file(error: BinlogError) -> str:
 _MAX_SHOWN = 100
 
 
-def repair_object(done: Repair) -> dict[str, Any]:
+def repair_object(done: Repair) -> dict[str, object]:
     """The report on a repair as a JSON object."""
     return {
         "file": done.file,
@@ -146,14 +146,16 @@ def repair_lines(done: Repair) -> Iterator[str]:
         yield f"  rebuilt: the first event, {_rebuilt_text(done.rebuilt)}"
     yield from _shown(
         "lost",
-        [f"{one.start} to {one.stop}, {one.error.reason}" for one in done.lost if one.stop > one.start],
+        [f"{gap.start} to {gap.stop}, {gap.error.reason}" for gap in done.lost if gap.stop > gap.start],
     )
     yield from _shown(
         "missing before",
-        [f"{one.start}, {one.error.reason}" for one in done.lost if one.stop == one.start],
+        [f"{gap.start}, {gap.error.reason}" for gap in done.lost if gap.stop == gap.start],
     )
-    yield from _shown("dropped", [_dropped_text(one) for one in done.dropped])
-    yield from _shown("doubtful", [f"the event at {one.position}: {one.reason}" for one in done.doubtful])
+    yield from _shown("dropped", [_dropped_text(part) for part in done.dropped])
+    yield from _shown(
+        "doubtful", [f"the event at {event.position}: {event.reason}" for event in done.doubtful]
+    )
     kept = f"{counted(result.size, 'byte')}, {counted(result.events, 'event')}, "
     lost = (
         f"; {counted(done.lost_bytes, 'byte')} of the damaged log were not recovered"
@@ -183,9 +185,9 @@ def _rebuilt_text(how: Rebuilt) -> str:
     return f"{what}; consistent with the events that follow"
 
 
-def _dropped_text(one: Dropped) -> str:
-    what = f"transaction {one.gtid}" if one.gtid else counted(one.events, "event")
-    return f"{what} at {one.position}, {counted(one.size, 'byte')}: {one.reason}"
+def _dropped_text(part: Dropped) -> str:
+    what = f"transaction {part.gtid}" if part.gtid else counted(part.events, "event")
+    return f"{what} at {part.position}, {counted(part.size, 'byte')}: {part.reason}"
 
 
 def slice_line(done: Slice) -> str:

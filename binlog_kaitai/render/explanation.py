@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ class Dissection(NamedTuple):
     leaves: list[Leaf]
     derived: list[Leaf]
     error: GrammarError | None
-    root: Any
+    root: KaitaiStruct | None
 
 
 def dissect(event: Event) -> Dissection:
@@ -96,15 +96,14 @@ def dissect_header(raw: bytes) -> Dissection:
     return Dissection(leaves_of(root, raw), [], error, root)
 
 
-def leaves_of(root: Any, raw: bytes) -> list[Leaf]:
+def leaves_of(root: KaitaiStruct, raw: bytes) -> list[Leaf]:
     """The leaves of an object that was read from the bytes, at least in part."""
-    found = [leaf for leaf in _walk(root, 0, "") if leaf.size]
-    return list(_without_gaps(found, raw))
+    return list(_without_gaps((leaf for leaf in _walk(root, 0, "") if leaf.size), raw))
 
 
-def _without_gaps(found: list[Leaf], raw: bytes) -> Iterator[Leaf]:
+def _without_gaps(leaves: Iterable[Leaf], raw: bytes) -> Iterator[Leaf]:
     end = 0
-    for leaf in [*found, Leaf(len(raw), 0, "", None, "")]:
+    for leaf in (*leaves, Leaf(len(raw), 0, "", None, "")):
         if leaf.offset > end:
             unread = raw[end : leaf.offset]
             yield Leaf(end, len(unread), "unread", unread, "Bytes that no field claims.")
@@ -113,7 +112,7 @@ def _without_gaps(found: list[Leaf], raw: bytes) -> Iterator[Leaf]:
         end = leaf.end
 
 
-def _derived(node: Any, prefix: str) -> Iterator[Leaf]:
+def _derived(node: KaitaiStruct | None, prefix: str) -> Iterator[Leaf]:
     """Values of instances that are shown: numbers, names, and flags that are set."""
     if node is None:
         return
@@ -128,7 +127,7 @@ def _derived(node: Any, prefix: str) -> Iterator[Leaf]:
             yield Leaf(0, 0, f"{prefix}.{name}", value, docs[name])
 
 
-def _walk(node: Any, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
+def _walk(node: KaitaiStruct, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
     """Leaves of a structure; `whole` is the meaning of the field that contains it."""
     name_of_type = type(node).__qualname__
     docs = meanings().get(name_of_type, {})
@@ -165,12 +164,14 @@ def _joined(group: list[Leaf], prefix: str, whole: str) -> Leaf:
     return Leaf(group[0].offset, size, prefix.removesuffix("."), values, whole, parts)
 
 
-def _child(node: Any, child: Any, base: int, start: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
+def _child(
+    node: KaitaiStruct, child: KaitaiStruct, base: int, start: int, prefix: str, whole: str = ""
+) -> Iterator[Leaf]:
     # A sized substructure has its own stream, which begins at the field's offset.
     return _walk(child, base if child._io is node._io else base + start, prefix, whole)
 
 
-def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, int], list[Leaf]]]:
+def _overlays(node: KaitaiStruct, base: int, prefix: str) -> Iterator[tuple[tuple[int, int], list[Leaf]]]:
     """Leaves of lazy instances that cover all bytes of a field again, by its offset and size."""
     if not any(isinstance(getattr(node, name, None), bytes) for name in extents(node)):
         return
@@ -183,21 +184,17 @@ def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, in
         items = value if isinstance(value, list) else [value]
         if not bounds or not items or not all(isinstance(item, KaitaiStruct) for item in items):
             continue
-        found: list[Leaf] = []
+        leaves: list[Leaf] = []
         for index, (item, start) in enumerate(zip(items, bounds, strict=False)):
             label = f"{prefix}{name}[{index}]." if isinstance(value, list) else f"{prefix}{name}."
-            found += _child(node, item, base, start, label)
-        if found and _is_gapless(found):
-            start, end = found[0].offset, found[-1].end
-            yield (start, end - start), found
+            leaves += _child(node, item, base, start, label)
+        if leaves and all(left.end == right.offset for left, right in pairwise(leaves)):
+            start, end = leaves[0].offset, leaves[-1].end
+            yield (start, end - start), leaves
 
 
 def _instances(kind: type) -> list[str]:
     return [name for name, value in vars(kind).items() if isinstance(value, property)]
-
-
-def _is_gapless(found: list[Leaf]) -> bool:
-    return all(left.end == right.offset for left, right in pairwise(found))
 
 
 _BYTES_A_LINE = 16
@@ -260,16 +257,15 @@ class Explained(NamedTuple):
 
         Bit fields that share bytes are one object, whose value is an object of these fields.
         """
-        leaves = self.dissection.leaves
         return to_json(
             [
                 {
-                    "offset": self.start + one.offset,
-                    "size": one.size,
-                    "path": one.path,
-                    "value": _plain(one.value),
+                    "offset": self.start + leaf.offset,
+                    "size": leaf.size,
+                    "path": leaf.path,
+                    "value": _plain(leaf.value),
                 }
-                for one in leaves
+                for leaf in self.dissection.leaves
             ]
         )
 
@@ -279,31 +275,28 @@ class Explained(NamedTuple):
         Unless `in_full`, only the first bytes of fields longer than 4 KiB are shown, and the number of the
         rest.
         """
-        return _lines(self, width, in_full=in_full)
-
-
-def _lines(explained: Explained, width: int | None, *, in_full: bool) -> Iterator[str]:
-    headline, raw, start, dissection = explained
-    text = "  ".join(headline)
-    yield from [text] if width is None else textwrap.wrap(text, max(width, _NARROWEST))
-    leaves = [one for leaf in (*dissection.leaves, *dissection.derived) for one in (leaf, *leaf.parts)]
-    columns = _Columns.fitted(
-        width, start + len(raw), max(len(one.path) for one in leaves), max(one.size for one in leaves)
-    )
-    for leaf in dissection.leaves:
-        shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
-        data, step = raw[leaf.offset : shown], columns.bytes_a_line
-        rows = [
-            (str(start + leaf.offset + at), data[at : at + step].hex(" ")) for at in range(0, len(data), step)
-        ]
-        yield from columns.lines(rows, leaf)
-        if shown < leaf.end:
-            yield columns.line("…", f"{leaf.end - shown} more bytes; --full shows them")
-        for part in leaf.parts:
-            yield from columns.lines([("bits", "")], part)
-    for leaf in dissection.derived:
-        yield from columns.lines([("=", "")], leaf)
-    yield ""
+        raw, start, dissection = self.raw, self.start, self.dissection
+        text = "  ".join(self.headline)
+        yield from [text] if width is None else textwrap.wrap(text, max(width, _NARROWEST))
+        leaves = [one for leaf in (*dissection.leaves, *dissection.derived) for one in (leaf, *leaf.parts)]
+        columns = _Columns.fitted(
+            width, start + len(raw), max(len(one.path) for one in leaves), max(one.size for one in leaves)
+        )
+        for leaf in dissection.leaves:
+            shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
+            data, step = raw[leaf.offset : shown], columns.bytes_a_line
+            rows = [
+                (str(start + leaf.offset + at), data[at : at + step].hex(" "))
+                for at in range(0, len(data), step)
+            ]
+            yield from columns.lines(rows, leaf)
+            if shown < leaf.end:
+                yield columns.line("…", f"{leaf.end - shown} more bytes; --full shows them")
+            for part in leaf.parts:
+                yield from columns.lines([("bits", "")], part)
+        for leaf in dissection.derived:
+            yield from columns.lines([("=", "")], leaf)
+        yield ""
 
 
 class _Columns(NamedTuple):
@@ -355,7 +348,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     """A path in lines, broken after dots and underscores if possible."""
     lines = [""]
     for name in re.findall(r"[^._]*[._]?", text):
-        for piece in (name[at : at + width] for at in range(0, len(name), width)):
+        for piece in (name[start : start + width] for start in range(0, len(name), width)):
             if len(lines[-1]) + len(piece) > width:
                 lines.append("")
             lines[-1] += piece
@@ -414,7 +407,7 @@ def shown_value(leaf: Leaf) -> str:
     return shown if len(shown) <= _LONG_VALUE else shown[: _LONG_VALUE - 1] + "…"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items()}
     return [plain(one) for one in value] if isinstance(value, list) else plain(value)

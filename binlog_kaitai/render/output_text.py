@@ -11,7 +11,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 #: Invalid UTF-8 is decoded to lone surrogates, which UTF-8 cannot represent: they are written as escapes.
 ENCODING_ERRORS = "backslashreplace"
@@ -19,7 +19,7 @@ ENCODING_ERRORS = "backslashreplace"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """A value as JSON text in one line."""
     return _ENCODER.encode(value)
 
@@ -28,12 +28,12 @@ def to_json(value: Any) -> str:
 _IN_QUOTES = re.compile('[",\x00-\x1f\x7f-\x9f]')
 
 
-def csv_line(values: Iterable[Any]) -> bytes:
+def csv_line(values: Iterable[object]) -> bytes:
     """One line of fields: None is an empty one; objects, lists and truth values are JSON."""
     return (",".join(map(_field, values)) + "\n").encode("utf-8", ENCODING_ERRORS)
 
 
-def _field(value: Any) -> str:
+def _field(value: object) -> str:
     if value is None:
         return ""
     text = to_json(value) if isinstance(value, (dict, list, bool)) else str(value)
@@ -76,9 +76,9 @@ class TerminalWriter:
         self._stream.write(_CONTROLS.sub(_escape, text).encode())
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return _SHORT.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return _SHORT.get(match[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

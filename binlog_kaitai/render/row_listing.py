@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.core.adapter import utc
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.line_arrays import Column, Pool, Program
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.output_text import csv_line, printable, to_json
@@ -74,18 +75,20 @@ class _Csv:
         self._origins = [name for name in ORIGINS if name in shown]
         self.keys = (*_OF_EVENT, *self._origins, *_OF_ROW)
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[Program]:
         """See `Form`."""
-        is_none = (found.gtids.first == -pool.null[0] - 1) & (found.gtids.second == pool.null[1])
+        is_none = (events.gtids.first == -pool.null[0] - 1) & (events.gtids.second == pool.null[1])
         # Without the quotes of JSON.
-        gtids = Column(TEXT, found.gtids.first - 1, np.where(is_none, 0, found.gtids.second - 2))
-        begin = Program(pool).text(_csv_fields([found.file]) + b",")
-        begin.column(pool.numbers(found.positions)).text(",")
-        end = Program(pool).text(",").column(pool.numbers(found.timestamps)).text(",")
-        end.column(gtids).text(",").column(pool.numbers(found.server_ids))
+        gtids = Column(TEXT, events.gtids.first - 1, np.where(is_none, 0, events.gtids.second - 2))
+        begin = Program(pool).text(_csv_fields([events.file]) + b",")
+        begin.column(pool.numbers(events.positions)).text(",")
+        end = Program(pool).text(",").column(pool.numbers(events.timestamps)).text(",")
+        end.column(gtids).text(",").column(pool.numbers(events.server_ids))
         for name in self._origins:
-            end.text(",").column(_converted(found, found.origins[name], pool, lambda one: _csv_fields([one])))
-        return [begin, end.text(b"," + _csv_fields([found.schema, found.table]) + b",")]
+            end.text(",").column(
+                _converted(events, events.origins[name], pool, lambda one: _csv_fields([one]))
+            )
+        return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
     def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
         """See `Form`."""
@@ -102,8 +105,8 @@ class _Csv:
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""
-        for one in _objects(lines):
-            values = (one.get(key) for key in self.keys)
+        for row in _objects(lines):
+            values = (row.get(key) for key in self.keys)
             yield csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
 
 
@@ -111,20 +114,22 @@ def _csv_fields(values: Sequence[str | None]) -> bytes:
     return csv_line(values)[: -len(b"\n")]
 
 
-def _converted(found: OfEvents, column: Column, pool: Pool, convert: Callable[[Any], bytes]) -> Column:
+def _converted(
+    events: OfEvents, column: Column, pool: Pool, convert: Callable[[str | None], bytes]
+) -> Column:
     """JSON values of events in another format, each distinct one converted once."""
-    texts = column_texts(found.data, pool, column, len(found.positions))
-    made = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
-    return pool.verbatim([made[text] for text in texts])
+    texts = column_texts(events.data, pool, column, len(events.positions))
+    converted = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
+    return pool.verbatim([converted[text] for text in texts])
 
 
-def _column(data: Any, offsets: Any, pool: Pool) -> Column:
+def _column(data: Bytes, offsets: Ints, pool: Pool) -> Column:
     """Texts, and the start of each."""
     base = pool.append(data)
     return Column(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
 
 
-def _padding(offsets: Any, width: int, pool: Pool) -> Column:
+def _padding(offsets: Ints, width: int, pool: Pool) -> Column:
     """The spaces that pad texts to a width."""
     place, _ = pool.add(b" " * width)
     lengths = np.maximum(width - np.diff(offsets), 0)
@@ -141,24 +146,24 @@ class _Table:
         self.names = [name for name in _COLUMNS if name in shown or name not in _ON_REQUEST]
         self.text_count = 2 if "statement" in shown else 1
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[Program]:
         """See `Form`."""
-        positions = number_texts(found.positions)
+        positions = number_texts(events.positions)
         program = Program(pool).column(_column(*positions, pool))
         program.column(_padding(positions[1], _COLUMNS["position"], pool)).text("  ")
-        program.column(_column(*clock_texts(found.timestamps), pool)).text("  ")
-        columns: dict[str, Column] = {"gtid": found.gtids, **found.origins}
+        program.column(_column(*clock_texts(events.timestamps), pool)).text("  ")
+        columns: dict[str, Column] = {"gtid": events.gtids, **events.origins}
         for name in self.names:
             if name in columns and name != "statement":
-                program.column(self._cells(found, name, columns[name], pool)).text("  ")
-        program.text(_cell("table", f"{found.schema}.{found.table}") + "  ")
+                program.column(self._cells(events, name, columns[name], pool)).text("  ")
+        program.text(_cell("table", f"{events.schema}.{events.table}") + "  ")
         if self.text_count == 1:
             return [program]
-        statements = self._cells(found, "statement", columns["statement"], pool)
+        statements = self._cells(events, "statement", columns["statement"], pool)
         return [program, Program(pool).text("  ").column(statements)]
 
-    def _cells(self, found: OfEvents, name: str, column: Column, pool: Pool) -> Column:
-        return _converted(found, column, pool, lambda value: _cell(name, value).encode())
+    def _cells(self, events: OfEvents, name: str, column: Column, pool: Pool) -> Column:
+        return _converted(events, column, pool, lambda value: _cell(name, value).encode())
 
     def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
         """See `Form`."""
@@ -179,16 +184,16 @@ class _Table:
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""
-        for one in _objects(lines):
+        for row in _objects(lines):
             cells = {
-                "position": one["position"],
-                "time (UTC)": f"{utc(int(one['timestamp'])):%Y-%m-%d %H:%M:%S}",
-                "table": f"{one['schema']}.{one['table']}",
-                "change": one["change"],
-                **{name: one[name] for name in self._shown},
+                "position": row["position"],
+                "time (UTC)": f"{utc(int(row['timestamp'])):%Y-%m-%d %H:%M:%S}",
+                "table": f"{row['schema']}.{row['table']}",
+                "change": row["change"],
+                **{name: row[name] for name in self._shown},
             }
-            row = " ".join(_values(one["before"], one["after"]))
-            yield _line(self.names, [cells[name] for name in self.names], row).encode()
+            values = " ".join(_values(row["before"], row["after"]))
+            yield _line(self.names, [cells[name] for name in self.names], values).encode()
 
 
 def _cell(name: str, value: str | None) -> str:
@@ -217,7 +222,7 @@ def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iter
             yield f"{name}={_shown(old) if name in before else ''}→{_shown(new)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, dict) and list(value) == ["json"]:  # the marker of a document, see `marked`
         text = _json(value["json"])
     else:
@@ -229,7 +234,7 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, dict):

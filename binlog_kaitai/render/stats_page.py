@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any
@@ -19,6 +20,9 @@ from binlog_kaitai.log.event_reader import Event, LogReader
 from binlog_kaitai.render.explanation import Dissection, Leaf, dissect, shown_value
 from binlog_kaitai.rows.log_definitions import is_readable_again
 from binlog_kaitai.statistics.model import Part, Place, Stats
+
+#: An object for the page's script.
+_Json = dict[str, Any]
 
 #: Maximum number of transactions on the page, of events listed per transaction, and of dissected ones.
 _MAX_TRANSACTIONS, _MAX_EVENTS, _MAX_EXPLAINED = 200, 100, 12
@@ -44,7 +48,7 @@ class Details:
     """
 
     def __init__(self) -> None:
-        self.transactions: dict[str, dict[str, Any]] = {}
+        self.transactions: dict[str, _Json] = {}
         self.notes: list[str] = []
         self._texts: dict[str, int] = {}
         self._listed = self._fields = self._bytes = 0
@@ -67,7 +71,7 @@ class Details:
                 or details._listed >= _MAX_ALL
             ):
                 continue
-            formats = [at for at in stats.formats.get(place.file, ()) if at < place.position]
+            formats = [offset for offset in stats.formats.get(place.file, ()) if offset < place.position]
             key = f"{place.file}:{place.position}"
             with reader, suppress(BinlogError):
                 # The previous pass has reported damage; here it is only skipped.
@@ -88,25 +92,25 @@ class Details:
                 "the most rows, DDL, those after long gaps, the biggest of each table, and the first."
             )
 
-    def _transaction(self, place: Place, events: Any) -> dict[str, Any]:
-        found: list[dict[str, Any]] = []
+    def _transaction(self, place: Place, events: Iterable[Event]) -> _Json:
+        shown: list[_Json] = []
         explained = 0
         for event in events:
-            if event.position >= place.end_position or len(found) >= _MAX_EVENTS:
+            if event.position >= place.end_position or len(shown) >= _MAX_EVENTS:
                 break
             if event.position < place.position:
                 continue  # logs without a format description are read from their start
             is_room = explained < _MAX_EXPLAINED and self._fields < _MAX_FIELDS and self._bytes < _MAX_BYTES
-            one = self._event(event, is_room=is_room)
-            explained += "hex" in one
-            self._fields += len(one.get("leaves", ()))
-            self._bytes += len(one.get("hex", "")) // 2
-            found.append(one)
-        self._listed += len(found)
-        return {"events": found, "left_out": max(place.events - len(found), 0)}
+            fields = self._event(event, is_room=is_room)
+            explained += "hex" in fields
+            self._fields += len(fields.get("leaves", ()))
+            self._bytes += len(fields.get("hex", "")) // 2
+            shown.append(fields)
+        self._listed += len(shown)
+        return {"events": shown, "left_out": max(place.events - len(shown), 0)}
 
-    def _event(self, event: Event, *, is_room: bool) -> dict[str, Any]:
-        one: dict[str, Any] = {
+    def _event(self, event: Event, *, is_room: bool) -> _Json:
+        fields: _Json = {
             "position": event.position,
             "index": event.payload_index,
             "type": event.type,
@@ -116,21 +120,21 @@ class Details:
             "size": len(event.raw),
         }
         if is_room:
-            one["hex"] = event.raw[: _MAX_SIZE if len(event.raw) <= _MAX_SIZE else _MAX_SHOWN].hex()
+            fields["hex"] = event.raw[: _MAX_SIZE if len(event.raw) <= _MAX_SIZE else _MAX_SHOWN].hex()
             if len(event.raw) <= _MAX_SIZE:
-                one["leaves"] = self._leaves(dissect(event))
-        return one
+                fields["leaves"] = self._leaves(dissect(event))
+        return fields
 
-    def _leaves(self, dissection: Dissection) -> list[list[Any]]:
+    def _leaves(self, dissection: Dissection) -> list[list[object]]:
         """Offset, size, path, value and meaning of each leaf; ``"bits"`` or ``"="`` if it has no offset."""
-        found: list[tuple[int | str, Leaf]] = []
+        rows: list[tuple[int | str, Leaf]] = []
         for leaf in dissection.leaves:
-            found.append((leaf.offset, leaf))
-            found += [("bits", part) for part in leaf.parts]
-        found += [("=", leaf) for leaf in dissection.derived]
+            rows.append((leaf.offset, leaf))
+            rows += [("bits", part) for part in leaf.parts]
+        rows += [("=", leaf) for leaf in dissection.derived]
         return [
             [place, leaf.size, self._text(leaf.path), shown_value(leaf), self._text(leaf.meaning)]
-            for place, leaf in found
+            for place, leaf in rows
         ]
 
     def _text(self, text: str) -> int:
@@ -181,7 +185,7 @@ def _data(stats: Stats, version: str) -> str:
     return as_script_data(whole)
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part) -> _Json:
     rows = part.rows if part.name == "timeline" else part.rows[:_MAX_ROWS]
     return {
         "name": part.name,
@@ -192,7 +196,7 @@ def _part(part: Part) -> dict[str, Any]:
     }
 
 
-def as_script_data(value: Any) -> str:
+def as_script_data(value: object) -> str:
     """JSON that is safe in a script element: it can neither end the element nor begin a comment."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

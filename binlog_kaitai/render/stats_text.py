@@ -103,12 +103,13 @@ def _named(part: Part, stats: Stats) -> Part:
     """The part with file names without folders, or no names if there is only one file."""
     if "file" not in (column.name for column in part.columns):
         return part
-    at = [column.name for column in part.columns].index("file")
+    file = [column.name for column in part.columns].index("file")
     is_one = len(stats.sources) == 1
     rows = [
-        (*row[:at], *([] if is_one else [os.path.basename(row[at])]), *row[at + 1 :]) for row in part.rows
+        (*row[:file], *([] if is_one else [os.path.basename(row[file])]), *row[file + 1 :])
+        for row in part.rows
     ]
-    columns = part.columns[:at] + part.columns[at + is_one :]
+    columns = part.columns[:file] + part.columns[file + is_one :]
     return part._replace(columns=columns, rows=rows)
 
 
@@ -158,13 +159,13 @@ def _print_chart(part: Part, console: Console) -> None:
 
 def _filled(part: Part, column: int) -> list[int]:
     """The values of a column, including those of empty steps."""
-    found = {row[0]: row[column] for row in part.rows}
-    return [found.get(start, 0) for start in range(part.rows[0][0], part.rows[-1][0] + 1, part.step)]
+    values = {row[0]: row[column] for row in part.rows}
+    return [values.get(start, 0) for start in range(part.rows[0][0], part.rows[-1][0] + 1, part.step)]
 
 
 def _chart(values: list[int], most: int) -> list[str]:
     lines: list[str] = []
-    heights: list[Any] = [max(value * _HEIGHT * 8 // most, 1 if value else 0) for value in values]
+    heights = [max(value * _HEIGHT * 8 // most, 1 if value else 0) for value in values]
     for line in reversed(range(_HEIGHT)):
         cells = [_BARS[min(max(height - line * 8, 0), 8)] for height in heights]
         lines.append("".join(cells).rstrip())
