@@ -31,9 +31,9 @@ from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.log.gaps import TO_THE_END, Gap, add_gap
-from binlog_kaitai.log.part_reader import Limited, context_of
+from binlog_kaitai.log.part_reader import Limited
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import Part
+from binlog_kaitai.sources.source import Span
 
 #: Shorter events are read to check whether they are intact, in bytes.
 _SHORT = 64 << 10
@@ -88,7 +88,9 @@ class _Contexts:
         self._positions = [position for position, _ in report.formats]
         first, version = head.event, head.context.layout.binlog_version
         self._found = [head.context]
-        self._found += [context_of(Part((), version, (first, raw))) for _, raw in report.formats]
+        self._found += [
+            Span(binlog_version=version, formats=(first, raw)).context() for _, raw in report.formats
+        ]
 
     def at(self, position: int) -> Context:
         return self._found[bisect_left(self._positions, position)]

@@ -17,7 +17,7 @@ from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.following import Span
+    from binlog_kaitai.sources.source import Source
 
 #: Optional columns of `rows`.
 _SHOWN = ("gtid", "thread", "statement")
@@ -34,15 +34,16 @@ def _follows(command: options.Command) -> options.Command:
 def _write_followed(
     sources: tuple[str, ...],
     filters: dict[str, Any],
-    write: Callable[[Span, Filters], object],
+    write: Callable[[Source, Filters], object],
     *,
     from_now: bool,
     ddl: str | None = None,
 ) -> None:
-    """Write spans of logs as they appear, until interrupted; `write` gets each span and its filters."""
+    """Write spans of logs as they appear, until interrupted; `write` gets each one and its filters."""
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.following.spans import with_gtids
     from binlog_kaitai.following.tail import tail
+    from binlog_kaitai.sources.source import Span
 
     for name in ("stop_position", "stop_datetime"):
         if filters.get(name) is not None:
@@ -58,12 +59,12 @@ def _write_followed(
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupt)
     with suppress(KeyboardInterrupt):
-        for span in tail(sources, from_now=from_now, ddl=ddl, stop=lambda: bool(interrupts)):
-            first = first or span.path
-            chosen = with_gtids(filters, span)
-            if span.path != first:
+        for source in tail(sources, from_now=from_now, ddl=ddl, stop=lambda: bool(interrupts)):
+            first = first or source.path
+            chosen = with_gtids(filters, source.span or Span())
+            if source.path != first:
                 chosen["start_position"] = None
-            write(span, Filters.of(**chosen))
+            write(source, Filters.of(**chosen))
             sys.stdout.buffer.flush()
 
 
@@ -109,10 +110,9 @@ def events(
     stdout = text_output()
     write = event_writer(output, stdout)
     if follow:
-        from binlog_kaitai.following.spans import source_of
 
-        def write_span(span: Span, chosen: Filters) -> None:
-            for lines in write_json(source_of(span), chosen):
+        def write_span(source: Source, chosen: Filters) -> None:
+            for lines in write_json(source, chosen):
                 write(lines)
 
         _write_followed(sources, filters, write_span, from_now=from_now)
@@ -196,11 +196,11 @@ def rows(
     _check_follow(follow, from_now)
     if follow:
         from binlog_kaitai.ddl.definitions import restore
-        from binlog_kaitai.following.spans import source_of
+        from binlog_kaitai.sources.source import Span
 
-        def write_span(span: Span, chosen: Filters) -> None:
-            known = restore(span.definitions, ddl)
-            for page in RowsPages(source_of(span), chosen, definitions=known, origins=origins):
+        def write_span(source: Source, chosen: Filters) -> None:
+            known = restore((source.span or Span()).definitions, ddl)
+            for page in RowsPages(source, chosen, definitions=known, origins=origins):
                 for lines in page_lines(page, choice, form):
                     write(lines)
 

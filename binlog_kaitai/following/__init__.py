@@ -3,9 +3,8 @@
 ================  ==================================================================
 checkpoints       a position between two transactions, as stored in a checkpoint
 log_headers       the start of a log: format, identity, and the GTIDs before it
-quiescent_points  the points in a block of events where no transaction is open
 walk              from a checkpoint through complete transactions, up to a limit
-spans             the sources to read for a walk
+spans             what readers of a followed span need besides its source
 find              the log of a checkpoint, even after another server took over
 effects           effects of statements on whole tables
 tail              existing transactions, then new ones as they are committed
@@ -33,12 +32,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from binlog_kaitai.following.checkpoints import Checkpoint
     from binlog_kaitai.following.follower import Follower
-    from binlog_kaitai.following.walk import Span
+    from binlog_kaitai.following.walk import Step
 
-__all__ = ["Checkpoint", "Follower", "Span"]
+__all__ = ["Checkpoint", "Follower", "Step"]
 
 #: Loaded on first use: `fetch`, which needs other modules of this package, starts without them.
-_HOME = {"Checkpoint": "checkpoints", "Follower": "follower", "Span": "walk"}
+_HOME = {"Checkpoint": "checkpoints", "Follower": "follower", "Step": "walk"}
 
 
 def __getattr__(name: str) -> Any:

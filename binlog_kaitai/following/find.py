@@ -11,12 +11,19 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.log_headers import LogHeader, open_log, read_from, read_log_header, size_of
+from binlog_kaitai.following.log_headers import (
+    LogHeader,
+    open_log,
+    read_from,
+    read_log_header,
+    size_of,
+    span_from,
+)
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, log_name, log_number, series_of
+from binlog_kaitai.sources.source import MAGIC, Span, log_name, log_number, series_of
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 
@@ -134,7 +141,7 @@ def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
     if log_header is not None and log_header.previous is not None:
         found.update(log_header.previous)
     with open_log(path, keys) as stream:
-        for block in read_from(stream, path, 0, 0):
+        for block in read_from(stream, path, Span()):
             add_gtids(found, block)
     return found.up_to_last()
 
@@ -142,7 +149,8 @@ def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
 def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> Checkpoint:
     """The checkpoint moved to the first transaction of its log that is not in a set."""
     with open_log(checkpoint.file, keys) as stream:
-        reader = read_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
+        span = span_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
+        reader = read_from(stream, checkpoint.file, span)
         for block in reader:
             if block.is_special:
                 checkpoint = replace(checkpoint, format_position=int(block.positions[0]))

@@ -16,7 +16,7 @@ from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, Usag
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.find import check_next, era_after, gtids_up_to, locate, start_of
 from binlog_kaitai.following.log_headers import read_log_header, size_of
-from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
+from binlog_kaitai.following.walk import FAR, Division, Limit, Step, Walk
 from binlog_kaitai.sources import eras, source
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
@@ -72,7 +72,7 @@ class Follower:
         self._ddl = ddl
         self._division = Division(split_size, at_once)
         self._passes_damage = passes_damage
-        self._planned: tuple[Checkpoint, Checkpoint, list[Span]] | None = None
+        self._planned: tuple[Checkpoint, Checkpoint, list[Step]] | None = None
 
     def logs(self) -> list[str]:
         """The existing logs, oldest first.
@@ -167,12 +167,12 @@ class Follower:
         paths = self.logs()
         walk = self._walk(locate(start, paths, self._lose, self._keys), paths, limit)
         # A checkpoint that only moved to another log, without anything new to read, need not become a batch.
-        end = walk.checkpoint if walk.spans else start
-        self._planned = start, end, walk.spans
+        end = walk.checkpoint if walk.steps else start
+        self._planned = start, end, walk.steps
         return end
 
-    def spans(self, start: Checkpoint, end: Checkpoint) -> list[Span]:
-        """The spans between two checkpoints; the second comes from `advance`, possibly in another process.
+    def steps(self, start: Checkpoint, end: Checkpoint) -> list[Step]:
+        """The steps between two checkpoints; the second comes from `advance`, possibly in another process.
 
         Raises
         ------
@@ -191,23 +191,23 @@ class Follower:
         except SourceError:
             if not wanted:
                 raise
-            return self._spans_by_gtids(begin, end, paths, wanted)
+            return self._steps_by_gtids(begin, end, paths, wanted)
         walk = self._walk(begin, paths, Limit(file=there.file, position=there.position))
         reached = walk.checkpoint.file, walk.checkpoint.position
         if reached != (there.file, there.position):
             reason = f"was read up to {end.position}, but no transaction ends there now"
             self._lose(SourceError(reason, file=there.file, position=walk.checkpoint.position))
-        return walk.spans
+        return walk.steps
 
-    def _spans_by_gtids(
+    def _steps_by_gtids(
         self, begin: Checkpoint, end: Checkpoint, paths: Sequence[str], wanted: GtidSet
-    ) -> list[Span]:
+    ) -> list[Step]:
         """The same transactions in the logs of another server, which wrote them in its own order."""
         goal = GtidSet.parse(end.gtids)
         walk = self._walk(begin, paths, Limit(), goal)
         if lost := goal.without(GtidSet.parse(walk.checkpoint.gtids)):
             self._lose(SourceError(f"no available log contains the transactions {lost}", file=end.file))
-        return [replace(span, include=str(wanted), exclude="") for span in walk.spans]
+        return [_with_gtids(step, str(wanted)) for step in walk.steps]
 
     def _walk(
         self, start: Checkpoint, paths: Sequence[str], limit: Limit, goal: GtidSet | None = None
@@ -253,7 +253,7 @@ class Follower:
                     )
                 )
         except BinlogError:
-            if not walk.spans:
+            if not walk.steps:
                 raise
             return walk  # the part before the damage can be read
 
@@ -262,6 +262,12 @@ class Follower:
             error.reason += f"; to continue with the remaining logs, set {self._loss_option}"
             raise error
         warnings.warn(str(error), DataLossWarning, stacklevel=2)
+
+
+def _with_gtids(step: Step, include: str) -> Step:
+    """A step restricted to some GTIDs."""
+    span = replace(step.span, include=include, exclude="")
+    return step._replace(source=replace(step.source, span=span))
 
 
 def _spellings(path: str) -> tuple[str, ...]:

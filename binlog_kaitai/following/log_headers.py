@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
@@ -19,7 +19,7 @@ from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.log.gtid_runs import previous_gtids
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC
+from binlog_kaitai.sources.source import MAGIC, Span
 
 BLOCK_SIZE_OF_HEADERS = 1 << 16
 
@@ -147,30 +147,44 @@ def closed_at(path: str) -> int | None:
     return None
 
 
-def read_from(
-    stream: BinaryIO, path: str, position: int, format_position: int, block_size: int = BLOCK_SIZE
-) -> BlockReader:
-    """A block reader starting at an offset, with the format in force there.
-
-    Checksums are verified by the reader of the rows.
+def span_from(stream: BinaryIO, path: str, position: int, format_position: int) -> Span:
+    """The rest of a log from an offset on, with the format in force there.
 
     Raises
     ------
     BinlogError
         The log's start, or its format description, cannot be read.
     """
-    version, peeked = read_start(stream)
     if position <= len(MAGIC):
-        start = Context(version, peeked), len(MAGIC)
-        return BlockReader(
-            stream, *start, name=path, peeked=peeked, block_size=block_size, leaves_checks=True
-        )
-    context = Context(version)
-    stream.seek(len(MAGIC))
-    for at in sorted({len(MAGIC), format_position}):
-        stream.seek(at)
-        # The block of a format description contains nothing else; a log of an old version has none.
-        for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADERS):
-            break
+        return Span()
+    stream.seek(0)
+    version, _ = read_start(stream)
+    offsets = sorted({len(MAGIC), format_position})
+    formats = (_format_at(stream, version, offset, path) for offset in offsets)
+    return Span(position, binlog_version=version, formats=tuple(filter(None, formats)))
+
+
+def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:
+    """The format description event at an offset; None if a log of an old version has another event there."""
     stream.seek(position)
-    return BlockReader(stream, context, position, name=path, block_size=block_size, leaves_checks=True)
+    for block in BlockReader(stream, Context(version), position, name=name, block_size=BLOCK_SIZE_OF_HEADERS):
+        return block.raw(0) if block.types[0] == EventType.format_description_event else None
+    return None
+
+
+def read_from(stream: BinaryIO, path: str, span: Span, block_size: int = BLOCK_SIZE) -> BlockReader:
+    """A block reader of a log from the start of a span on.
+
+    Checksums are verified by the reader of the rows.
+
+    Raises
+    ------
+    BinlogError
+        The log's start cannot be read.
+    """
+    stream.seek(span.start)
+    options: dict[str, Any] = {"name": path, "block_size": block_size, "leaves_checks": True}
+    if span.start == 0:
+        version, peeked = read_start(stream)
+        return BlockReader(stream, Context(version, peeked), len(MAGIC), peeked=peeked, **options)
+    return BlockReader(stream, span.context(), span.start, **options)

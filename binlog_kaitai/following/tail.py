@@ -10,7 +10,6 @@ from typing import NoReturn
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.feed import feed_of, first
 from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.following.walk import Span
 from binlog_kaitai.sources.source import Source, with_later_logs
 
 #: How often to check for new data, in seconds.
@@ -37,8 +36,8 @@ def tail(
     from_now: bool = False,
     ddl: str | None = None,
     stop: Callable[[], bool] = lambda: False,
-) -> Iterator[Span]:
-    """The parts of logs in order, existing ones, then new ones, until `stop` returns true.
+) -> Iterator[Source]:
+    """The spans of logs in order, existing ones, then new ones, until `stop` returns true.
 
     Parameters
     ----------
@@ -67,8 +66,8 @@ def tail(
             if reached == checkpoint:
                 time.sleep(PAUSE)
                 continue
-            for span in follower.spans(checkpoint, reached):
-                yield replace(span, name=feed.name_of(span.path))
+            for step in follower.steps(checkpoint, reached):
+                yield replace(step.source, name=feed.name_of(step.source.name))
             checkpoint = reached
     finally:
         feed.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.row_images import Program
 from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.sources.source import Source, Span
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import (
     ABSENT_FIELD,
@@ -33,7 +33,7 @@ from binlog_kaitai.views.change_schemas import (
 from binlog_kaitai.views.events_view import read_events
 from binlog_kaitai.views.parquet_folder import PartWriter, folder_name, write_view
 from binlog_kaitai.views.skip_damage import read_around
-from binlog_kaitai.views.splits import Split, opened, read_part, source_of
+from binlog_kaitai.views.splits import opened, read_span
 from binlog_kaitai.views.transaction_batches import read_transactions
 
 #: Hive's partition name for NULL, which all readers of its layout understand.
@@ -133,11 +133,11 @@ def write_lake(
 
 
 def write_around(
-    split: Split,
+    split: Source,
     folder: Path,
     *,
     views: Iterable[str] = VIEWS,
-    definitions_at: Callable[[Part], Definitions],
+    definitions_at: Callable[[Span], Definitions],
     zero_dates: str = "null",
     tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
@@ -149,7 +149,7 @@ def write_around(
     Parameters
     ----------
     definitions_at
-        Returns the table definitions before a part.
+        Returns the table definitions before a span.
     tables
         Write changes of these tables only.
 
@@ -159,17 +159,14 @@ def write_around(
     """
     written, files, damages = Written(), Files(folder, dialect), dict[int, Gap]()
 
-    def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
-        if split.number > 0:
-            options.pop("start_position", None)
-        source = replace(source_of(split.file), part=part)
-        chosen = Filters.of(table=list(tables), **options)
-        pages = RowsPages(source, chosen, definitions=definitions_at(part), era=split.era)
+    def changes(source: Source, view: str, **options: Any) -> Iterator[Any]:
+        chosen, span = Filters.of(table=list(tables), **options), source.span or Span()
+        pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era)
         # In log order: the part after damage is read again.
         return _changes(pages, page_batches, written, zero_dates, dialect, rules)
 
-    def others(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
-        batches = read_part(split, part, view, definitions_at=definitions_at, **options)
+    def others(source: Source, view: str, **options: Any) -> Iterator[Any]:
+        batches = read_span(source, view, definitions_at=definitions_at, **options)
         return ((view, rules.without_texts(batch)) for batch in batches)
 
     try:
@@ -188,16 +185,16 @@ def write_around(
 
 
 def write_damage(
-    damages: Sequence[Gap], split: Split, folder: Path, rules: Rules = NO_RULES
+    damages: Sequence[Gap], split: Source, folder: Path, rules: Rules = NO_RULES
 ) -> dict[str, int]:
     """Write damage found in a log to a file in the ``damage`` folder; returns its path and row count."""
-    with opened(split.file) as log:
+    with opened(split) as log:
         begun = datetime.fromtimestamp(log.log_header.timestamp, UTC)
     rows = [
         {
-            "file": split.file.path,
+            "file": split.name,
             "from": one.start,
-            "to": one.stop_in(split.file.size),
+            "to": one.stop_in(split.size),
             "reason": rules.masks.reason_of(one.error),
             "begun": begun,
         }

@@ -27,7 +27,6 @@ import numpy as np
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
-from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.live.archive_state import (
@@ -43,6 +42,7 @@ from binlog_kaitai.live.archive_state import (
 from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.checksum_runs import check
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.source import MAGIC, series_of

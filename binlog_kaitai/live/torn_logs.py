@@ -19,10 +19,10 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.log_header import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError
-from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.live.causes import TORN, with_cause
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.gtid_runs import add_gtids, previous_gtids
 
 _TORN = "the server's log is torn: it ends within an event"

@@ -29,7 +29,7 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.ddl.lexer import COMMENT
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Array, Bools
+from binlog_kaitai.kernels.arrays import Array, Bools, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
@@ -402,3 +402,29 @@ class Boundaries:
             return sum(block.counts.get(kind, 0) for kind in GTID_TYPES)
         segments = self.divide(roles_of(block))
         return len(segments.starts) - int(segments.continues)
+
+
+class QuiescentPoints:
+    """Finds the quiescent points of one file, block by block, as early as the log allows.
+
+    In `boundaries`, a transaction with a GTID extends to the next GTID. A follower of a log in use cannot
+    wait for that: here a transaction ends with the event that commits it.
+    """
+
+    def __init__(self) -> None:
+        self._boundaries = Boundaries()
+        self._is_over = True  # the last event ended a transaction, or belongs to none
+
+    def of(self, block: Block) -> Ints:
+        """Indexes of the events before which no transaction is open, ascending; ``len(block)`` stands for the
+        end.
+        """
+        block_roles = roles_of(block)
+        roles = block_roles.roles
+        # A payload is a complete transaction, from BEGIN to its commit.
+        roles[block.rows_of(EventType.transaction_payload_event)] = Role.END
+        is_over = self._boundaries.phases(block_roles) & Phase.ENDS != 0
+        quiescent = np.concatenate(([self._is_over], is_over))
+        quiescent[:-1] |= (roles == Role.GTID) | (roles == Role.OUTSIDE)
+        self._is_over = bool(is_over[-1])
+        return np.flatnonzero(quiescent)

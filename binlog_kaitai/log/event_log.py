@@ -133,10 +133,8 @@ class LogReader(reader.LogReader):
         self._series = {}  # a new iteration starts over
         return super().__iter__()  # type: ignore[return-value]
 
-    def read_from(
-        self, source: Source, stops: Sequence[int], end: int | None = None
-    ) -> Generator[Event, None, None]:
-        return super().read_from(source, stops, end)  # type: ignore[return-value]
+    def read_from(self, source: Source, stops: Sequence[int] = ()) -> Generator[Event, None, None]:
+        return super().read_from(source, stops)  # type: ignore[return-value]
 
     def know(self, definitions: Callable[[], SeriesDefinitions]) -> None:
         """Set the initial table definitions, unless statements have already been followed."""
@@ -149,10 +147,10 @@ class LogReader(reader.LogReader):
         return event
 
     def _read_stream(
-        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
+        self, source: Source, stream: BinaryIO, stops: Sequence[int], start: int
     ) -> Iterator[reader.Event]:
         self._statements = None
-        return super()._read_stream(name, stream, stops, end, start)
+        return super()._read_stream(source, stream, stops, start)
 
     def _statements_of(self, name: str, frame: Frame) -> Statements:
         if self._statements is None:

@@ -42,7 +42,7 @@ from binlog_kaitai.errors import (
     reading,
 )
 from binlog_kaitai.log.log_end import End, classify_end
-from binlog_kaitai.sources.source import Source
+from binlog_kaitai.sources.source import Source, Span
 
 
 class Event:
@@ -204,15 +204,12 @@ class LogReader(AbstractContextManager["LogReader"]):
                 if source.repeated is None or event.gtid is None or event.gtid not in source.repeated:
                     yield event
 
-    def read_from(
-        self, source: Source, stops: Sequence[int], end: int | None = None
-    ) -> Generator[Event, None, None]:
-        """Read one source from the last of the given offsets on, or completely if there are none.
+    def read_from(self, source: Source, stops: Sequence[int] = ()) -> Generator[Event, None, None]:
+        """Read one source, or its span, from the last of the given offsets on; without them, completely.
 
-        At each of the other offsets, one event that later ones depend on is read. With `end`, an offset
-        between two events, reading stops there, whatever follows.
+        At each of the other offsets, one event that later ones depend on is read.
         """
-        yield from self._read(source, stops, end)
+        yield from self._read(source, stops)
 
     def close(self) -> None:
         """Close the current file."""
@@ -232,23 +229,25 @@ class LogReader(AbstractContextManager["LogReader"]):
     ) -> None:
         self.close()
 
-    def _read(
-        self, source: Source, stops: Sequence[int] = (), end: int | None = None, start: int = 0
-    ) -> Iterator[Event]:
+    def _read(self, source: Source, stops: Sequence[int] = (), start: int = 0) -> Iterator[Event]:
         with reading(source.name):
             self._stream = source.open()
             try:
-                yield from self._read_stream(source.name, self._stream, stops, end, start)
+                yield from self._read_stream(source, self._stream, stops, start)
             finally:
                 self.close()
 
     def _read_stream(
-        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
+        self, source: Source, stream: BinaryIO, stops: Sequence[int], start: int
     ) -> Iterator[Event]:
-        position = 0
+        position, name, span = 0, source.name, source.span or Span()
         try:
-            framer = Framer.of_file(stream)
-            context = Context(framer.binlog_version, framer.start)
+            if span.start == 0:
+                framer = Framer.of_file(stream)
+                context = Context(framer.binlog_version, framer.start)
+            else:
+                stream.seek(span.start)
+                framer, context = Framer(stream, span.binlog_version, span.start), span.context()
             transactions = GtidTracker()
             for stop, following in pairwise(stops):
                 framer.skip_to(stop)
@@ -264,7 +263,7 @@ class LogReader(AbstractContextManager["LogReader"]):
                 else:
                     yield from self.events_of(name, frame, context, transactions)
                 position = framer.position
-                if position == end:
+                if position == span.end:
                     return
             if start > framer.position:
                 raise UsageError(f"no event begins at {start}: the log ends at {position}")

@@ -1,4 +1,4 @@
-"""Blocks of a log, or of a part of it."""
+"""Blocks of a log, or of a span of it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.sources.source import Source, Span
 
 
-def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader | PartReader:
-    """Blocks of a source, from a stream at its first byte; for a part, the stream must be seekable.
+def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader | SpanReader:
+    """Blocks of a source, from a stream at its first byte; for a span, the stream must be seekable.
 
     The options are those of :class:`BlockReader`.
 
@@ -28,13 +28,13 @@ def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader |
     NotABinlogError, EncryptedError, FramingError, GrammarError
         As the reader does, also during iteration.
     """
-    if source.part is None:
+    if source.span is None:
         return BlockReader.of_file(stream, source.name, **options)
-    return PartReader(stream, source.part, source.name, **options)
+    return SpanReader(stream, source.span, source.name, **options)
 
 
-class PartReader:
-    """Blocks of the pieces of a part, in order.
+class SpanReader:
+    """Blocks of a span, in order, without its gaps.
 
     Parameters
     ----------
@@ -42,17 +42,17 @@ class PartReader:
         Options of `BlockReader`.
     """
 
-    def __init__(self, stream: BinaryIO, part: Part, name: str, **options: Any) -> None:
+    def __init__(self, stream: BinaryIO, span: Span, name: str, **options: Any) -> None:
         self.name = name
-        self.position = part.pieces[0][0]
+        self.position = span.start
         self._stream = stream
-        self._part = part
+        self._span = span
         self._options = options
         self._reader: BlockReader | None = None
-        self.context = context_of(part)
+        self.context = span.context()
 
     def __iter__(self) -> Iterator[Block]:
-        for start, stop in self._part.pieces:
+        for start, stop in self._span.pieces:
             if stop is not None and stop <= start:
                 continue
             self._stream.seek(start)
@@ -97,20 +97,6 @@ class PartReader:
 
     def end(self) -> End | None:
         return None if self._reader is None else self._reader.end()
-
-
-def context_of(part: Part) -> Context:
-    """The state at the start of a part.
-
-    Raises
-    ------
-    GrammarError
-        A format description event cannot be decoded.
-    """
-    context = Context(part.binlog_version)
-    for raw in part.formats:
-        context.observe(raw, read_header(raw, part.binlog_version))
-    return context
 
 
 class Limited(io.RawIOBase):

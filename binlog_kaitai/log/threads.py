@@ -45,7 +45,7 @@ _WAITING = 1
 def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     """The number of threads to use; one if none is given.
 
-    A source that may wait for data, such as a pipe, and a part of a log, which is itself one of many that are
+    A source that may wait for data, such as a pipe, and a span of a log, which is itself one of many that are
     read side by side, are read in one thread.
 
     Raises
@@ -55,7 +55,7 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, not {threads}")
-    if not all(one.part is None and one.path is not None and os.path.isfile(one.path) for one in sources):
+    if not all(one.span is None and one.path is not None and os.path.isfile(one.path) for one in sources):
         return 1
     return threads or 1
 

@@ -18,7 +18,7 @@ from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.rows.log_definitions import is_readable_again
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.sources.source import Source, Span
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Ints
@@ -37,23 +37,19 @@ class LeftOut:
 
     def decided(self, source: Source, blocks: Iterable[Block]) -> Iterator[Block]:
         """The blocks of a log, once it is known which of their events were rolled back."""
-        part = source.part or Part(((0, None),))
-        formats = list(part.formats)
+        span = source.span or Span()
 
         def reopen(position: int) -> Iterator[Block]:
-            pieces = [(max(start, position), end) for start, end in part.pieces]
-            upcoming = tuple(piece for piece in pieces if piece[1] is None or piece[1] > piece[0])
-            rest = Part(upcoming, part.binlog_version, tuple(formats))
             with source.open() as stream:
-                for block in blocks_of(replace(source, part=rest), stream, leaves_checks=True):
+                for block in blocks_of(replace(source, span=span.rest(position)), stream, leaves_checks=True):
                     yield from expand(block)
 
         def noted() -> Iterator[Block]:
-            nonlocal part
+            nonlocal span
             for block in blocks:
                 if block.is_special:
-                    formats.append(block.raw(0))
-                    part = part._replace(binlog_version=block.layout.binlog_version)
+                    formats = (*span.formats, block.raw(0))
+                    span = replace(span, binlog_version=block.layout.binlog_version, formats=formats)
                 yield block
 
         rolled_back = RolledBack(reopen if is_readable_again(source) else None)

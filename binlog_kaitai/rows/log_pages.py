@@ -81,7 +81,7 @@ class LogPages(Generic[_Page]):
         self._unmatched = Unmatched(self._filters, self.sources)
         for number, source in enumerate(self.sources):
             is_first, is_last = number == 0, number == len(self.sources) - 1
-            is_part = source.part is not None
+            is_part = source.span is not None
             filters = self._filters.without(source.repeated)
             selection = Selection(filters, is_first=is_first, is_last=is_last, is_part=is_part)
             self._unmatched.begin(source, is_first=is_first, is_last=is_last)

@@ -176,7 +176,7 @@ class RowsPages(LogPages[RowsPage]):
         self._ddl = ddl
         self._given = definitions
         self._every_block = every_block
-        is_whole = follows_xa and all(one.part is None for one in self.sources)
+        is_whole = follows_xa and all(one.span is None for one in self.sources)
         self._prepared = Prepared() if is_whole else None
         self._origins = frozenset(origins)
         self._era = era_of(one.name for one in self.sources) if era is None else era

@@ -22,9 +22,10 @@ from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
-from binlog_kaitai.log.split_points import Log, SplitPoint
+from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.rows.row_pages import new_definitions
 from binlog_kaitai.rows.tables import Tables
+from binlog_kaitai.sources.source import Span
 from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
 
 #: Maximum number of points with cached statements, and of series of logs with cached definitions.
@@ -122,9 +123,9 @@ class _Recorder(Definitions):
 
 
 class _Known(NamedTuple):
-    """Events of a log that affect definitions, up to a split point or (None) all of them."""
+    """Events of a log that affect definitions, up to the start of a span or (None) all of them."""
 
-    until: SplitPoint | None
+    until: Span | None
     seen: list[_Seen]
 
 
@@ -138,10 +139,10 @@ def definitions_before(
     logs: Sequence[tuple[object, AbstractContextManager[Log]]],
     key: object,
     log: Log,
-    split_point: SplitPoint,
+    span: Span,
     ddl: str | None,
 ) -> Definitions:
-    """The definitions in force at a split point of a log.
+    """The definitions in force at the start of a span of a log.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def definitions_before(
         A log cannot be opened.
     """
     definitions = _definitions_after(logs, ddl)
-    for seen in _seen(key, nullcontext(log), split_point):
+    for seen in _seen(key, nullcontext(log), span):
         seen.show(definitions)
     return definitions
 
@@ -181,15 +182,15 @@ def _definitions_after(
     return definitions
 
 
-def _seen(key: object, opened: AbstractContextManager[Log], until: SplitPoint | None) -> Sequence[_Seen]:
-    """Events that affect definitions in a log, up to a split point or its end; extends cached results."""
-    position = -1 if until is None else until.position
+def _seen(key: object, opened: AbstractContextManager[Log], until: Span | None) -> Sequence[_Seen]:
+    """Events that affect definitions in a log, up to a span or to its end; extends cached results."""
+    position = -1 if until is None else until.start
     found = _known.get((key, position))
     if found is None:
         earlier = [
             at for one, at in _known if one == key and 0 <= at < (position if position >= 0 else at + 1)
         ]
-        start = _known[key, max(earlier)] if earlier else _Known(SplitPoint(0, ()), [])
+        start = _known[key, max(earlier)] if earlier else _Known(Span(), [])
         with opened as log:
             found = _read_on(log, start, until)
         _known[key, position] = found
@@ -199,11 +200,11 @@ def _seen(key: object, opened: AbstractContextManager[Log], until: SplitPoint | 
     return found.seen
 
 
-def _read_on(log: Log, known: _Known, until: SplitPoint | None) -> _Known:
+def _read_on(log: Log, known: _Known, until: Span | None) -> _Known:
     seen = list(known.seen)
     recorder, nothing = _Recorder(seen), np.zeros(0, dtype=np.int64)
     tables = Tables(recorder)
-    stop = None if until is None else until.position
+    stop = None if until is None else until.start
     assert known.until is not None
     for block in log.blocks(known.until, stop):
         if isinstance(block, Gap):

@@ -48,7 +48,7 @@ class Unmatched:
     """
 
     def __init__(self, filters: Filters, sources: list[Source]) -> None:
-        is_whole = all(source.part is None for source in sources)
+        is_whole = all(source.span is None for source in sources)
         self._filters = filters if is_whole else Filters()
         filters = self._filters
         self._left: dict[str, set[Any]] = {

@@ -14,13 +14,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import BinaryIO, NamedTuple, Union, cast
 
+from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import MAGIC as MAGIC
+from binlog_kaitai.core.grammar import read_header
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.log_header import gtids_before
-from binlog_kaitai.errors import DamagedError, SourceError, reading
+from binlog_kaitai.errors import DamagedError, SourceError, UsageError, reading
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
@@ -30,27 +32,94 @@ from binlog_kaitai.sources.servers import is_server, servers_of
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
 
-class Part(NamedTuple):
-    """Some events of a log, which depend on nothing before them except the format.
+@dataclass(frozen=True)
+class Span:
+    """A range of a log that can be read alone, and the state at its start.
 
     Attributes
     ----------
-    pieces : tuple of (int, int or None)
-        Start of the events and end of the last one, None for the end of the file; several if there are gaps.
+    start : int
+        Offset of the first event; 0 for the start of the log.
+    end : int or None
+        Offset after the last event; None for the end of the log at the time of reading.
+    is_exact : bool
+        Start and end are split points. Otherwise, the span stands for the transactions that begin in the
+        range; `binlog_kaitai.views.splits` finds where these begin and end.
     binlog_version : int
         1, 3 or 4.
     formats : tuple of bytes
-        The format description events in force, oldest first; empty if the log is read from its magic on.
+        The format description events in force, oldest first; empty at the start of the log.
+    gaps : tuple of (int, int)
+        Ranges to skip, ascending.
+    definitions : str
+        Table definitions from earlier statements, as far as a checkpoint has them; see
+        `binlog_kaitai.ddl.definitions`.
+    include, exclude : str
+        Only, or without, the transactions with these GTIDs; ``""`` for all of them.
+    era : int
+        That of its changes in the column `_sequence`, see `binlog_kaitai.rows.sequences`.
     """
 
-    pieces: tuple[tuple[int, int | None], ...]
+    start: int = 0
+    end: int | None = None
+    is_exact: bool = True
     binlog_version: int = 4
     formats: tuple[bytes, ...] = ()
+    gaps: tuple[tuple[int, int], ...] = ()
+    definitions: str = ""
+    include: str = ""
+    exclude: str = ""
+    era: int = 0
+
+    @property
+    def pieces(self) -> Iterator[tuple[int, int | None]]:
+        """The ranges between the gaps, which may be empty; the last end is None at the end of the log."""
+        start = self.start
+        for gap_start, gap_end in self.gaps:
+            yield start, gap_start
+            start = gap_end
+        yield start, self.end
+
+    def context(self) -> Context:
+        """The state at the start.
+
+        Raises
+        ------
+        GrammarError
+            A format description event cannot be decoded.
+        """
+        context = Context(self.binlog_version)
+        for raw in self.formats:
+            context.observe(raw, read_header(raw, self.binlog_version))
+        return context
+
+    def rest(self, position: int) -> Span:
+        """The part from an offset between events on, with the formats of the whole."""
+        gaps = tuple(gap for gap in self.gaps if gap[1] > position)
+        return replace(self, start=max(self.start, position), gaps=gaps)
+
+
+class State(NamedTuple):
+    """Properties of a log known without reading its events.
+
+    Attributes
+    ----------
+    size : int
+        Size of the plain log in bytes; of the file, if it must be decompressed from its start.
+    modified : float
+        Modification time, in seconds since 1970.
+    is_divisible : bool
+        Whether it can be read from the middle.
+    """
+
+    size: int
+    modified: float
+    is_divisible: bool = True
 
 
 @dataclass(frozen=True)
 class Source:
-    """A log to read.
+    """A log to read, or a span of one; can be pickled if it has a path.
 
     Attributes
     ----------
@@ -60,24 +129,33 @@ class Source:
         Returns a binary stream at the first byte of the log; raises ``OSError``.
     path : str or None
         Its path in the file system, if it has one.
-    part : Part or None
+    span : Span or None
         Only these events; None for all.
     keys : Keys or None
         Where to find keys if it is encrypted, besides the process and its environment.
     repeated : GtidSet or None
         Transactions that earlier eras have: readers of rows, events and transactions leave them out.
+    state : State or None
+        Its size and modification time when it was listed, if it was; identifies it in caches.
     """
 
     name: str
-    open: Callable[[], BinaryIO]
+    open: Callable[[], BinaryIO] = field(compare=False)
     path: str | None = None
-    part: Part | None = None
+    span: Span | None = None
     keys: Keys | None = field(default=None, repr=False)
     repeated: GtidSet | None = field(default=None, repr=False, compare=False)
+    state: State | None = field(default=None, repr=False)
+
+    @property
+    def size(self) -> int:
+        """Size of the plain log in bytes, when it was listed."""
+        assert self.state is not None
+        return self.state.size
 
     @classmethod
     def of_path(cls, path: str, keys: Keys | None = None) -> Source:
-        return cls(path, lambda: plain(_open_raw(path), keys, beside(path)), path, keys=keys)
+        return cls(path, partial(_open_plain, path, keys), path, keys=keys)
 
     @classmethod
     def of_bytes(
@@ -89,6 +167,10 @@ class Source:
     def of_stream(cls, stream: BinaryIO, name: str, keys: Keys | None = None) -> Source:
         """A caller's stream, which stays open."""
         return cls(name, lambda: plain(cast(BinaryIO, _Borrowed(stream)), keys), keys=keys)
+
+
+def _open_plain(path: str, keys: Keys | None) -> BinaryIO:
+    return plain(_open_raw(path), keys, beside(path))
 
 
 def _open_raw(path: str) -> BinaryIO:
@@ -269,24 +351,6 @@ def _starts_like_a_log(path: str) -> bool:
     return False
 
 
-class State(NamedTuple):
-    """Properties of a log known without reading its events.
-
-    Attributes
-    ----------
-    size : int
-        Size of the plain log in bytes; of the file, if it must be decompressed from its start.
-    modified : float
-        Modification time, in seconds since 1970.
-    is_divisible : bool
-        Whether it can be read from the middle.
-    """
-
-    size: int
-    modified: float
-    is_divisible: bool = True
-
-
 def state_of(path: str) -> State:
     """The size and modification time of a log.
 
@@ -298,6 +362,22 @@ def state_of(path: str) -> State:
     found = _file_state(path)
     size = _plain_size(path, *found, unpacks=False)
     return State(found.size if size is None else size, found.modified, size is not None)
+
+
+def with_state(log: Source) -> Source:
+    """A log with its size and modification time now.
+
+    Raises
+    ------
+    UsageError
+        It is a stream, which another process cannot read.
+    SourceError
+        The file does not exist.
+    """
+    if log.path is None:
+        raise UsageError(f"{log.name} is a stream; only files can be split")
+    with reading(log.path):
+        return replace(log, state=state_of(log.path))
 
 
 def length_of(path: str) -> int:

@@ -26,14 +26,15 @@ from pyspark.sql.types import StructType
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Follower, Span
+from binlog_kaitai.following import Follower
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
+from binlog_kaitai.sources.source import Source, Span, with_state
 from binlog_kaitai.spark import limits
 from binlog_kaitai.spark.progress import PipelineMeter, Progress
 from binlog_kaitai.spark.registration import register_source
-from binlog_kaitai.spark.stream import FollowingReader, SpanPartition
+from binlog_kaitai.spark.stream import FollowingReader, StepPartition
 from binlog_kaitai.spark.stream_options import Following
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Job:
 
 
 class LakeDataSource(DataSource):
-    """A stream of the files that tasks have written, a row for each span."""
+    """A stream of the files that tasks have written, a row for each step."""
 
     @classmethod
     def name(cls) -> str:
@@ -110,25 +111,25 @@ class _LakeReader(FollowingReader):
         super().__init__(job.following, follows_definitions=True)
         self._job = job
 
-    def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
+    def read_step(self, partition: StepPartition) -> Iterator[pa.RecordBatch]:
         # Modules that only tasks need are imported below: each query has three driver processes without
         # tasks.
-        job, span = self._job, partition.span
-        job.rules.check_effects(span.effects)
+        job, step = self._job, partition.step
+        job.rules.check_effects(step.effects)
         staging = Lake(Path(job.folder)).new_staging()
         piece: dict[str, Any] = {
             "staging": str(staging),
-            "source": {"file": span.path, "start": span.start, "end": span.end},
-            "table_effects": [asdict(one) for one in span.effects],
+            "source": {"file": step.source.path, "start": step.start, "end": step.end},
+            "table_effects": [asdict(one) for one in step.effects],
             "files": {},
             "keys": {},
             "incomplete": {},
-            "names": job.rules.names_after(span.effects),
+            "names": job.rules.names_after(step.effects),
         }
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            for written in write(span, staging, piece):
+            for written in write(step.source, staging, piece):
                 piece["files"].update(written.files)
                 piece["keys"].update(written.keys)
                 piece["incomplete"].update(written.incomplete)
@@ -139,12 +140,11 @@ class _LakeReader(FollowingReader):
             {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
         )
 
-    def _write(self, span: Span, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
-        from binlog_kaitai.following.spans import source_of
+    def _write(self, source: Source, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_lake
 
-        job, source = self._job, source_of(span)
+        job, span = self._job, source.span or Span()
         for view in job.views:
             yield write_lake(
                 source,
@@ -158,21 +158,21 @@ class _LakeReader(FollowingReader):
                 rules=job.rules,
             )
 
-    def _write_around(self, span: Span, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
-        from binlog_kaitai.following.spans import definitions_in, split_of
+    def _write_around(self, source: Source, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
+        from binlog_kaitai.following.spans import definitions_in
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_around, write_damage
         from binlog_kaitai.spark.split_rows import report_dropped
 
-        job, split = self._job, split_of(span)
+        job, split = self._job, with_state(source)
         written, damages = write_around(
             split,
             staging,
             views=job.views,
-            definitions_at=definitions_in(span, job.following.ddl),
+            definitions_at=definitions_in(split, job.following.ddl),
             zero_dates=job.zero_dates,
             tables=job.tables,
-            filters=_gtids(span),
+            filters=_gtids(source.span or Span()),
             dialect=DIALECTS[job.format],
             rules=job.rules,
         )

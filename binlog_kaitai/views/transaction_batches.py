@@ -183,7 +183,7 @@ def finished_transactions(
     unmatched = Unmatched(filters, sources)
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
-        is_part = source.part is not None
+        is_part = source.span is not None
         own = filters.without(source.repeated)
         choice = Choice(own, is_first=is_first, is_last=is_last, is_part=is_part)
         log = _Log(source, filters, watcher, definitions, verify_checksums, makes_rows, options)

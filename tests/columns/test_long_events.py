@@ -19,7 +19,7 @@ from binlog_kaitai.core.framing import TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.log import block_reader as reader
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.sources.source import Source, Span
 from tests.columns.long_logs import log_of_statement, log_of_value
 from tests.columns.support import by_columns, by_reader
 from tests.corpus_files import LogFile, case, logs
@@ -84,7 +84,7 @@ def test_they_are_found_in_parts_of_a_log() -> None:
     whole, _ = by_columns(LOG)
     cut = json.loads(whole[len(whole) // 2])["position"]
     size = LOG.stat().st_size
-    part = Source(str(LOG), lambda: LOG.open("rb"), str(LOG), Part(((0, cut), (cut, size))))
+    part = Source(str(LOG), lambda: LOG.open("rb"), str(LOG), Span(0, size, gaps=((cut, cut),)))
     assert by_columns(part, block_size=256)[0] == whole
 
 

@@ -25,7 +25,7 @@ from binlog_kaitai.log.threads import in_order, side_by_side, thread_count
 from binlog_kaitai.render.check_reports import report_object
 from binlog_kaitai.rows import log_pages
 from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.sources.source import Source, Span
 from binlog_kaitai.views import parquet_folder as folders
 from binlog_kaitai.views.event_lines import EventPages, write_json
 from binlog_kaitai.views.parquet_folder import write_changes, write_view
@@ -267,7 +267,7 @@ def test_compressed_files_and_streams(tmp_path: Path) -> None:
 def _part_of(log: Path) -> Source:
     from dataclasses import replace
 
-    return replace(Source.of_path(str(log)), part=Part(((0, None),)))
+    return replace(Source.of_path(str(log)), span=Span())
 
 
 def test_a_small_log_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Follower
-from binlog_kaitai.following.spans import source_of
+from binlog_kaitai.following import Follower, Step
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.iceberg import IcebergTables
 from binlog_kaitai.lake.types import DIALECTS
@@ -43,22 +42,22 @@ class KilledError(Exception):
 
 
 def fill(lake: Lake, paths: list[str], batch_size: int, kind: str = "parquet") -> None:
-    """All of some logs, in batches of several small spans; those that are decided are not made again."""
+    """All of some logs, in batches of several small steps; those that are decided are not made again."""
     follower = Follower(paths, follows_definitions=True, split_size=batch_size // 3)
     checkpoint = follower.earliest()
     for batch in itertools.count():
         end = follower.advance(checkpoint, max_bytes=batch_size)
         if end == checkpoint:
             return
-        spans = [] if lake.is_decided(batch) else follower.spans(checkpoint, end)
-        lake.commit(batch, [piece(lake, span, kind) for span in spans])
+        steps = [] if lake.is_decided(batch) else follower.steps(checkpoint, end)
+        lake.commit(batch, [piece(lake, step, kind) for step in steps])
         checkpoint = end
 
 
-def piece(lake: Lake, span: Any, kind: str) -> dict[str, Any]:
-    staging, definitions = lake.new_staging(), restore(span.definitions)
-    written = write_lake(source_of(span), staging, definitions=definitions, dialect=DIALECTS[kind])
-    table_effects = [asdict(one) for one in span.effects]
+def piece(lake: Lake, step: Step, kind: str) -> dict[str, Any]:
+    staging, definitions = lake.new_staging(), restore(step.span.definitions)
+    written = write_lake(step.source, staging, definitions=definitions, dialect=DIALECTS[kind])
+    table_effects = [asdict(one) for one in step.effects]
     found = {"files": written.files, "keys": written.keys, "incomplete": written.incomplete}
     return {"staging": str(staging), "table_effects": table_effects, **found}
 
@@ -208,8 +207,8 @@ def test_decimals_that_spark_has_not_are_text(tmp_path: Path) -> None:
     follower = Follower([str(path)], follows_definitions=True)
     start = follower.earliest()
     written = [
-        write_lake(source_of(span), tmp_path, views=["changes"], definitions=restore(span.definitions))
-        for span in follower.spans(start, follower.advance(start))
+        write_lake(step.source, tmp_path, views=["changes"], definitions=restore(step.span.definitions))
+        for step in follower.steps(start, follower.advance(start))
     ]
     kinds = {field.type for file in written[0].files for field in ds.dataset(tmp_path / file).schema}
     assert any(pa.types.is_decimal(kind) for kind in kinds)
@@ -257,8 +256,6 @@ def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -
     reported = pa.concat_tables(
         pq.read_table(tmp_path / path, partitioning=None) for path in found
     ).to_pylist()
-    assert [(row["file"], row["from"]) for row in reported] == [
-        (split.file.path, one.start) for one in damages
-    ]
-    assert all(row["from"] < row["to"] <= split.file.size for row in reported)
+    assert [(row["file"], row["from"]) for row in reported] == [(split.name, one.start) for one in damages]
+    assert all(row["from"] < row["to"] <= split.size for row in reported)
     assert sum(written.files.values()) > 0

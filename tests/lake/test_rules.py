@@ -15,10 +15,11 @@ from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Effect, Kind
-from binlog_kaitai.following.spans import definitions_in, source_of, split_of
+from binlog_kaitai.following.spans import definitions_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
 from binlog_kaitai.lake.write import Written, write_around, write_damage, write_lake
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.views.digests import KEY_VARIABLE
 from binlog_kaitai.views.row_masks import Masks
 from binlog_kaitai.views.splits import plan
@@ -34,14 +35,16 @@ def write(paths: list[str], folder: Path, rules: Rules, *, around: bool = False)
     """All of some logs, as the tasks of a pipeline write them."""
     follower, found = Follower(paths, follows_definitions=True, split_size=20_000), []
     start = follower.earliest()
-    for number, span in enumerate(follower.spans(start, follower.advance(start))):
+    for number, step in enumerate(follower.steps(start, follower.advance(start))):
         target = folder / str(number)
         if around:
-            definitions_at = definitions_in(span, None)
-            found.append(write_around(split_of(span), target, definitions_at=definitions_at, rules=rules)[0])
+            definitions_at = definitions_in(step.source, None)
+            found.append(
+                write_around(with_state(step.source), target, definitions_at=definitions_at, rules=rules)[0]
+            )
         else:
-            definitions = restore(span.definitions)
-            found.append(write_lake(source_of(span), target, definitions=definitions, rules=rules))
+            definitions = restore(step.span.definitions)
+            found.append(write_lake(step.source, target, definitions=definitions, rules=rules))
     return found
 
 

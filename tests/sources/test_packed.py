@@ -138,9 +138,9 @@ def test_a_log_that_is_packed_while_it_is_followed(suffix: str, tmp_path: Path) 
         (tmp_path / log.name).unlink()
         (tmp_path / (log.name + suffix)).write_bytes(PACKERS[suffix](log.read_bytes()))
     end = Follower([str(tmp_path)]).advance(mark)
-    spans = Follower([str(tmp_path)]).spans(mark, end)
+    steps = Follower([str(tmp_path)]).steps(mark, end)
     assert end.file.endswith(ROTATE[1].name + suffix)
-    assert spans[0].path.endswith(suffix)
+    assert steps[0].source.name.endswith(suffix)
 
 
 @ways

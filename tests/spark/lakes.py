@@ -7,7 +7,6 @@ from typing import Any
 
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.write import write_lake
 from tests.lake.test_lake import opened
@@ -20,14 +19,14 @@ def make_lake(folder: Path, paths: list[Path], size: int = 30000) -> Lake:
     checkpoint, batch = follower.earliest(), 0
     while (end := follower.advance(checkpoint, max_bytes=size)) != checkpoint:
         pieces = []
-        for span in follower.spans(checkpoint, end):
+        for step in follower.steps(checkpoint, end):
             staging = lake.new_staging()
             views = ["transactions", "changes"]
-            definitions = restore(span.definitions)
+            definitions = restore(step.span.definitions)
             written = write_lake(
-                source_of(span), staging, views=views, definitions=definitions, zero_dates="text"
+                step.source, staging, views=views, definitions=definitions, zero_dates="text"
             )
-            table_effects = [vars(one) for one in span.effects]
+            table_effects = [vars(one) for one in step.effects]
             found: dict[str, Any] = {"files": written.files, "keys": written.keys}
             found |= {
                 "incomplete": written.incomplete,

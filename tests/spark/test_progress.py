@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,9 +89,10 @@ def test_a_list_of_logs_is_unpacked_when_it_is_needed() -> None:
     """It travels to each task."""
     import pickle
 
-    from binlog_kaitai.views.splits import LogFile
+    from binlog_kaitai.sources.source import Source, State
 
-    files = [LogFile(f"/logs/binlog.{number:06}", 1 << 30, 1.5) for number in range(2000)]
+    state = State(1 << 30, 1.5)
+    files = [replace(Source.of_path(f"/logs/binlog.{number:06}"), state=state) for number in range(2000)]
     data = pickle.dumps(Files(files))
     assert len(data) < len(pickle.dumps(files)) / 3
     found = pickle.loads(data)

@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.spark.batch import Files, SplitPartition
 from binlog_kaitai.spark.skipping import logs_with_rows
@@ -98,7 +97,9 @@ def measure_logs(folder: Path) -> None:
     with timed("list"):
         files = list_files(str(folder))
     with timed(f"divide {len(files)} logs"):
-        partitions = [SplitPartition(one) for one in divide(files)]
+        partitions = [
+            SplitPartition(number, split) for number, splits in enumerate(divide(files)) for split in splits
+        ]
     with timed(f"pickle {len(partitions)} tasks"):
         size = sum(len(pickle.dumps(one)) for one in partitions)
         print(f"tasks: {size >> 20} MB; list of logs: {len(pickle.dumps(Files(files))) >> 10} KB in each")
@@ -116,11 +117,11 @@ def measure_tables(folder: Path, tables: int, columns: int, rounds: int) -> None
     start = follower.earliest()
     what = f"{tables} tables, {columns} columns, {rounds} rows each, {log.stat().st_size >> 10} KB"
     with timed(f"plan {what}"):
-        spans = follower.spans(start, follower.advance(start))
+        steps = follower.steps(start, follower.advance(start))
     lake = folder / "lake"
     with timed("write changes"):
-        for number, span in enumerate(spans):
-            write_lake(source_of(span), lake / str(number), views=["changes"])
+        for number, step in enumerate(steps):
+            write_lake(step.source, lake / str(number), views=["changes"])
     files = [path.stat().st_size for path in lake.rglob("*.parquet")]
     print(f"{len(files)} files, {sum(files) >> 10} KB")
     shutil.rmtree(folder)

@@ -113,7 +113,7 @@ def follow(run: Run) -> None:
             following = follower.advance(checkpoint, max_bytes=200)
             if following == checkpoint:
                 return
-            yield from follower.spans(checkpoint, following)
+            yield from follower.steps(checkpoint, following)
             checkpoint = following
         run.note("follow", "does not end", str(checkpoint))
 

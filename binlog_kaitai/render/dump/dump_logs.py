@@ -172,7 +172,7 @@ class _Dump:
         offset on, only the events before it are yielded; `_rest` then holds the format descriptions among
         them.
         """
-        events = self.reader.read_from(source, [])
+        events = self.reader.read_from(source)
         head: list[Event] = []  # what a client reads before it seeks to the start position
         following: Event | None = None
         last_read = 0
