@@ -15,7 +15,7 @@ from binlog_kaitai.errors import EncryptedError
 from binlog_kaitai.sources.source import MAGIC, Source
 from tests.corpus_files import CORPUS
 from tests.extent import rounds, sample
-from tools.fuzz import bases, documents, mixtures, mutations, nested, reading, remaking, statements
+from tools.fuzz import bases, documents, mixtures, mutations, nested, reading, remaking, statements, wrapped
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number
 from tools.fuzz.findings import Finding, read
@@ -134,3 +134,15 @@ def test_a_finding_can_be_replayed(tmp_path: Path) -> None:
     assert read(path) == ("1/3", found.data)
     done = _fuzz(tmp_path, "--replay", str(path), "--kernels", "python")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_packed_log_with_an_invalid_tag_is_no_finding(tmp_path: Path) -> None:
+    """Its bodies are damaged, not its frames: readers locate such errors in the event."""
+    path = CORPUS / "mysql-9.7/gtid_tags/binlog.000002"
+    data = path.read_bytes().replace(b"tag1", b"tag\x7f")
+    assert data != path.read_bytes()
+    run = Run("packed", data, tmp_path)
+    reading.read(run)
+    wrapped.packed(run)
+    assert run.problems == []
+    assert run.outcomes["read events"].error is not None

@@ -56,7 +56,7 @@ def read(run: Run) -> None:
                 try:
                     lines.append(line_of(event))
                 except BinlogError as error:
-                    events_error = event.locate(error)
+                    events_error = error
             if rows_error is None:
                 try:
                     if run.sure_rows is None:
@@ -70,8 +70,12 @@ def read(run: Run) -> None:
 
 
 def line_of(event: Event) -> bytes:
-    """The line of `events --format json`."""
+    """The line of `events --format json`; raises located errors, as the commands do."""
     header = event.fixed_header
+    try:
+        info = info_of(event.parsed)
+    except BinlogError as error:
+        raise event.locate(error) from error.__cause__
     values = {
         "file": event.file,
         "position": event.position,
@@ -84,7 +88,7 @@ def line_of(event: Event) -> bytes:
         "flags": header.flags,
         "checksum": event.checksum_status,
         "gtid": event.gtid,
-        "info": info_of(event.parsed),
+        "info": info,
     }
     return to_json(values).encode("utf-8", "backslashreplace")
 

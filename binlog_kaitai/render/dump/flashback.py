@@ -21,7 +21,7 @@ import numpy as np
 
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
-from binlog_kaitai.errors import GrammarError, UsageError
+from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.log.block import offset_of
 from binlog_kaitai.log.decoders import len_null_bits
 from binlog_kaitai.log.event_reader import Event
@@ -33,8 +33,8 @@ from binlog_kaitai.render.dump.dump_output import LoadFiles, Output, Write
 from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, rows_line, uncompressed
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
-from binlog_kaitai.render.dump.row_comments import RowsHeader, images_end
-from binlog_kaitai.rows.cell_widths import widths_of
+from binlog_kaitai.render.dump.row_comments import RowsHeader, images_end, refusal, table_name
+from binlog_kaitai.rows.cell_widths import Width, widths_of
 from binlog_kaitai.rows.image_walk import FULL, MISMATCH, STATE_SIZE, locate
 from binlog_kaitai.values.schema import Schema
 
@@ -49,6 +49,9 @@ _TYPE_AT = header_offset("type_code")
 _ROWS = 1 << 14
 #: Number of cached pairs of a table and a rows event header.
 _MOST = 1 << 10
+#: A value of unknown length never fits into its event; NULL does.
+_UNKNOWN = Width(1 << 40)
+_UNKNOWN_LENGTHS = "the lengths of its values are unknown"
 _NOWHERE = np.iinfo(np.int64).max
 
 
@@ -86,13 +89,14 @@ def event_of(event: Event, raw: bytes) -> Event:
 
 
 class _Program(NamedTuple):
-    """The arguments of `locate` for a table and a rows event header."""
+    """The arguments of `locate` for a table and a rows event header, and whether it knows all lengths."""
 
     which: int
     width: int
     null_bytes: int
     limits: Any
     steps: Any
+    knows_lengths: bool
 
 
 class InverseRows:
@@ -158,7 +162,7 @@ class InverseRows:
         while True:
             count = find(data, *ranges, program.limits, *program.steps, state, starts, *found)
             if state[3] == MISMATCH:
-                raise event.locate(GrammarError("the rows do not match their table map"))
+                raise event.locate(_refusal(event, program))
             offsets = starts[:, :count]
             first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
             begins.append(first - program.null_bytes)
@@ -187,14 +191,20 @@ def _program(event: Event, body: RowsEvent) -> _Program:
     columns = Schema.of(table_map, is_mariadb=True).columns
     widths = widths_of(table_map, columns)
     present = [index for index, one in enumerate(body.columns.columns) if one.is_present]
-    if None in widths or (present and present[-1] >= len(columns)):
-        raise event.locate(GrammarError("the lengths of its values are unknown"))
-    steps = [(index, *(widths[index] or ())) for index in present]
+    if present and present[-1] >= len(columns):
+        raise event.locate(GrammarError(_UNKNOWN_LENGTHS))
+    steps = [(index, *(widths[index] or _UNKNOWN)) for index in present]
     numbers = np.array(steps * (2 if body.is_update else 1), dtype=np.int64).reshape(-1, 3)
     limits = np.array([0, 0 if body.is_write else len(steps), len(numbers)], dtype=np.int64)
     which = 3 if body.is_update else 2 if body.is_write else 1
     by_name = tuple(np.ascontiguousarray(numbers[:, at]) for at in range(3))
-    return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name)
+    return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name, None not in widths)
+
+
+def _refusal(event: Event, program: _Program) -> BinlogError:
+    table_map: Any = event.table_map
+    reason = "the rows do not match their table map" if program.knows_lengths else _UNKNOWN_LENGTHS
+    return refusal(event, table_name(table_map), GrammarError(reason))
 
 
 #: Text that is reversed; everything else is written immediately.

@@ -97,17 +97,19 @@ def rows_text(event: Event, style: RowStyle, schema_name: bytes | None = None) -
             if not is_whole:
                 return RowsText(b"".join(pieces), count, False)
     except Exception as error:  # includes generated code on hostile bytes
-        raise event.locate(_refusal(event, table.decode("utf-8", "replace"), error)) from error.__cause__
+        raise event.locate(refusal(event, table, error)) from error.__cause__
     return RowsText(b"".join(pieces), count)
 
 
-def _refusal(event: Event, table: str, error: Exception) -> BinlogError:
+def refusal(event: Event, table: bytes, error: Exception) -> BinlogError:
+    """The error for rows that cannot be read: not damage if only a definition can tell their lengths."""
+    field = table.decode("utf-8", "replace")
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
     if is_mariadb(event.layout) and any(one.type in OLD_TIMES for one in schema_of(event).columns):
         # Values with fractions are longer, and MariaDB's table maps do not record which columns have them.
         hint = "TIME, DATETIME or TIMESTAMP may have fractional seconds; `rows` can tell from the log's DDL"
-        return BinlogError(f"{reason}; {hint}", field=table)
-    return error if isinstance(error, BinlogError) else GrammarError(reason, field=table)
+        return BinlogError(f"{reason}; {hint}", field=field)
+    return error if isinstance(error, BinlogError) else GrammarError(reason, field=field)
 
 
 def table_name(table_map: TableMapEvent, schema_name: bytes | None = None) -> bytes:
