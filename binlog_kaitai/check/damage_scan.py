@@ -76,7 +76,7 @@ def scan(
     start
         Replaces the damaged start of the log, which must be seekable.
     threads
-        Number of threads that compute checksums, see `columns.threads.thread_count`.
+        Number of threads that compute checksums, see `thread_count`.
 
     Raises
     ------

@@ -26,10 +26,10 @@ from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
+from binlog_kaitai.rows.image_walk import Found, MismatchError, walk
 from binlog_kaitai.rows.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.rows.row_images import Images
-from binlog_kaitai.rows.tables import Table, Tables, located_error
+from binlog_kaitai.rows.table_maps import Table, Tables, located_error
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES
 from binlog_kaitai.values.schema import Column
 

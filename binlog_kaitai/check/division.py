@@ -34,7 +34,7 @@ from binlog_kaitai.log.boundaries import (
 )
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.rows.row_images import Images
-from binlog_kaitai.rows.tables import Tables
+from binlog_kaitai.rows.table_maps import Tables
 
 _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event
 

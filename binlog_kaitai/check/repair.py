@@ -41,7 +41,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.log.gaps import AroundDamage, Gap
-from binlog_kaitai.rows.tables import Tables
+from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.outputs import refuse_inputs
 from binlog_kaitai.sources.source import MAGIC, Source
 

@@ -47,7 +47,7 @@ def export(
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.log.threads import default_threads
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.events_view import read_events
     from binlog_kaitai.views.parquet_folder import write_changes, write_view
     from binlog_kaitai.views.transaction_batches import read_transactions

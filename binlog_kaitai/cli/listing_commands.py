@@ -175,7 +175,7 @@ def rows(
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.row_listing import form_of
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.row_objects import page_lines, write_rows
 
     choice = None

@@ -145,8 +145,8 @@ class RowFollower(LogFollower["LoggedRow"]):
     def _of_span(self, source: Source) -> Iterator[LoggedRow]:
         # Following events does not need these modules.
         from binlog_kaitai.following.spans import with_gtids
-        from binlog_kaitai.rows.row_origins import ORIGINS
-        from binlog_kaitai.rows.row_pages import RowsPages
+        from binlog_kaitai.rows.event_metadata import ORIGINS
+        from binlog_kaitai.rows.log_pages import RowsPages
         from binlog_kaitai.views.logged_rows import rows_of_pages
 
         span = source.span or Span()

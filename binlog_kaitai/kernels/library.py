@@ -8,6 +8,7 @@ address of its data and its shape. The return value is nonzero if the kernel rai
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 from collections.abc import Callable
 from functools import cache
@@ -16,9 +17,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.allocator import keep_freed_memory
 from binlog_kaitai.kernels.arrays import Array
 from binlog_kaitai.kernels.signatures import Kind, kinds_of
+
+#: Arrays up to this size are kept when freed; and so much memory in all, in bytes: glibc's own maxima.
+_ARRAY, _KEPT = 32 << 20, 64 << 20
+
+#: Parameters of mallopt, from malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+
+_SETTINGS = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES"
+
+
+def keep_freed_memory() -> None:
+    """Set the limits, unless the environment sets any; does nothing with another C library than glibc."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None and not any(map(os.environ.get, _SETTINGS)):
+        mallopt(_M_MMAP_THRESHOLD, _ARRAY)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT)
+
 
 #: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
 #: file with the reason.

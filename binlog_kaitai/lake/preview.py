@@ -13,9 +13,9 @@ from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import Dialect
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_counts import row_counts
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source, Span
 from binlog_kaitai.views.change_schemas import common_type, table_schema, untaken_name
 from binlog_kaitai.views.parquet_folder import folder_name

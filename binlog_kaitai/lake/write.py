@@ -18,9 +18,9 @@ from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_images import Program
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source, Span
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import (
@@ -105,7 +105,7 @@ def write_lake(
     dialect
         The dialect of the intended readers.
     era
-        The era of the changes in the column `_sequence`, see `columns.rows.sequences`.
+        The era of the changes in the column `_sequence`, see `rows.sequences`.
     rules
         What the lake leaves out, masks or renames.
 

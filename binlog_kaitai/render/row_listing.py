@@ -13,11 +13,10 @@ from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.line_arrays import Column, Pool, Program
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.output_text import csv_line, printable, to_json
+from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.row_images import Program as Images
-from binlog_kaitai.rows.row_origins import ORIGINS
-from binlog_kaitai.rows.text.number_texts import clock_texts, number_texts
-from binlog_kaitai.rows.text.printable import MAX_LENGTH
-from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, SHOWN
+from binlog_kaitai.rows.text.moment_texts import clock_texts, number_texts
+from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
 from binlog_kaitai.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
 from binlog_kaitai.views.row_plans import PEOPLE, QUOTED_JSON, Line, Plan
 

@@ -18,7 +18,7 @@ from typing import Any
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import Event, LogReader
 from binlog_kaitai.render.explanation import Dissection, Leaf, dissect, shown_value
-from binlog_kaitai.rows.log_definitions import is_readable_again
+from binlog_kaitai.rows.rolled_back_rows import is_readable_again
 from binlog_kaitai.statistics.model import Part, Place, Stats
 
 #: An object for the page's script.

@@ -13,14 +13,13 @@ from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.rows import choices
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows import string_columns as strings
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.documents import documents
 from binlog_kaitai.rows.fused_columns import Values, Way, read_together
-from binlog_kaitai.rows.time_kernels import FINE, WRONG, ZERO
+from binlog_kaitai.rows.read_kernels import FINE, WRONG, ZERO
+from binlog_kaitai.rows.string_columns import documents
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES, text_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate
@@ -157,13 +156,13 @@ def _decimals(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
 def _choice(cells: Cells, kind: Any) -> Way | None:
     if not pa.types.is_string(kind):
         return _number(cells, kind)
-    return choices.way(cells)
+    return strings.choice_way(cells)
 
 
 def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
     """ENUM and SET; each distinct number is looked up once."""
     if pa.types.is_string(kind):
-        return choices.texts(cells, kind, values)
+        return strings.choice_texts(cells, kind, values)
     assert values is not None
     number = pa.type_for_alias(f"uint{8 * _number(cells, kind).item}")
     return values.array(number, len(cells)).cast(kind)

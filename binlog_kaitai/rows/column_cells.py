@@ -10,10 +10,9 @@ import numpy as np
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import view_of
-from binlog_kaitai.rows.cell_widths import Width
-from binlog_kaitai.rows.located_rows import Found
+from binlog_kaitai.rows.image_walk import Found
 from binlog_kaitai.rows.string_kernels import measure
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table, Width
 from binlog_kaitai.values.column_kinds import Value, value_of
 from binlog_kaitai.values.schema import Column
 

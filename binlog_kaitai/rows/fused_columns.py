@@ -66,7 +66,7 @@ class Values(NamedTuple):
     data : pyarrow.Buffer or None
         Bytes of strings.
     states : uint8 array
-        State of each time, see `time_kernels`; empty for other types.
+        State of each time, see `read_kernels`; empty for other types.
     nulls, invalid : int
         Number of missing values; number of invalid values, including zero dates.
     """

@@ -16,7 +16,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.rows.tables import Table, Tables
+from binlog_kaitai.rows.table_maps import Table, Tables
 
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"
@@ -31,7 +31,7 @@ _MOST_RATIO = 1032
 
 
 class Program(NamedTuple):
-    """Layout of the images of some events; see `walk.locate`."""
+    """Layout of the images of some events; see `locate`."""
 
     which: int
     partial: int

@@ -1,20 +1,24 @@
-"""Arrow arrays of strings, byte strings and types stored like them."""
+"""Arrow arrays of strings and types stored like them, of ENUM and SET, and of JSON documents."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.arrow import pa
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.log.line_arrays import escape_bytes, plain
+from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import Values, Way
 from binlog_kaitai.rows.read_kernels import STRINGS
-from binlog_kaitai.rows.string_kernels import measure, measure_recoded, pad_values, recode
+from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
 from binlog_kaitai.values.column_kinds import STRING_TYPES, TEXTUAL
 from binlog_kaitai.values.schema import Column
@@ -199,3 +203,165 @@ BUILDERS: dict[ColumnType | int, Any] = {
     ColumnType.geometry: (_way, geometries),
     ColumnType.vector: (_way, vectors),
 }
+
+
+#: For numbers of up to this many bytes, all possible choice_texts are cached.
+_SHORT = 2
+
+#: Number of bytes after the choice_texts that kernels may overwrite.
+_SLACK = 16
+
+
+class _Known:
+    """Cached choice_texts of a column.
+
+    Attributes
+    ----------
+    numbers : int64 array
+        For each value, the number of its text; -1 if unknown.
+    choice_texts : uint8 array
+        Texts without separators.
+    limits : int64 array
+        Start of each text, and the end of the last.
+    """
+
+    def __init__(self) -> None:
+        self.numbers = np.zeros(0, dtype=np.int64)
+        self.texts = np.zeros(0, dtype=np.uint8)
+        self.limits = np.zeros(1, dtype=np.int64)
+        self.lock = Lock()  # pages of a table are processed in several threads
+
+    def add(self, values: Ints, choice_texts: list[str]) -> None:
+        """Add values that are not cached yet, in ascending order, with their choice_texts."""
+        room = max(len(self.numbers), int(values[-1]) + 1)
+        numbers = np.full(room, -1, dtype=np.int64)
+        numbers[: len(self.numbers)] = self.numbers
+        numbers[values] = len(self.limits) - 1 + np.arange(len(values))
+        raw = [plain(text).encode() for text in choice_texts]
+        ends = self.limits[-1] + np.cumsum([len(text) for text in raw])
+        self.numbers, self.limits = numbers, np.concatenate((self.limits, ends))
+        self.texts = np.concatenate((self.texts, np.frombuffer(b"".join(raw), dtype=np.uint8)))
+
+
+def _known(cells: Cells) -> _Known:
+    found: _Known = cells.table.memory.setdefault(("choices", cells.column.index), _Known())
+    return found
+
+
+def choice_way(cells: Cells) -> Way | None:
+    """How kernels read the values; None if there are too many to cache."""
+    return Way(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
+
+
+def choice_texts(cells: Cells, kind: pa.DataType, values: Values | None) -> Any:
+    """The column as an Arrow array, from the values read."""
+    if values is None:
+        return _by_value(cells, kind)
+    known, count = _known(cells), len(cells)
+    numbers = np.frombuffer(values.values, dtype=np.int32)[:count]
+    if values.invalid:
+        raw = _raw(cells)
+        unknown = np.flatnonzero(cells.valid & (numbers < 0))
+        new, first = np.unique(raw[unknown], return_index=True)
+        found = cells.by_reader(unknown[first])
+        positions = np.where(cells.valid, raw, 0).astype(np.int64)
+        with known.lock:
+            known.add(new.astype(np.int64), found)
+            numbers = np.where(cells.valid, known.numbers[positions], -1).astype(np.int32, copy=False)
+    with known.lock:
+        members, limits = known.texts, known.limits
+    # The last entry stands for no value.
+    lengths = np.append(np.diff(limits), 0)
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    np.cumsum(lengths[numbers], out=offsets[1:])
+    out = np.empty(int(offsets[-1]) + _SLACK, dtype=np.uint8)
+    copy_members.run(members, limits, numbers, offsets, out)
+    buffers = [values.valid, pa.py_buffer(offsets), pa.py_buffer(out[: int(offsets[-1])])]
+    return pa.Array.from_buffers(kind, count, buffers, values.nulls)
+
+
+def _raw(cells: Cells) -> Any:
+    raw = np.empty(len(cells), dtype=np.uint64)
+    cells.run(read_numbers, 0, cells.width.fixed, False, raw)
+    return raw
+
+
+def _by_value(cells: Cells, kind: pa.DataType) -> Any:
+    valid = cells.valid
+    _, first, which = np.unique(_raw(cells)[valid], return_index=True, return_inverse=True)
+    found = cells.by_reader(np.flatnonzero(valid)[first])
+    codes = np.zeros(len(cells), dtype=np.int32)
+    codes[valid] = which.reshape(-1)
+    return pa.array([plain(text) for text in found], kind).take(pa.array(codes, mask=~valid))
+
+
+#: Size of the output per byte of input, and minimum size.
+_RATIO, _LEAST = 2, 1 << 12
+
+
+class Documents(NamedTuple):
+    """JSON documents printed by the kernel.
+
+    Attributes
+    ----------
+    texts
+        Arrow array in the format of the server; a document left out is empty.
+    is_left : bool array
+        The documents left to the event reader.
+    casts
+        Arrow array of bytes: paths and SQL expressions of the values that the texts do not express, see
+        `put_document`; empty unless requested.
+    """
+
+    texts: Any
+    is_left: Any
+    casts: Any
+
+
+def documents(cells: Cells, kind: pa.DataType) -> Any:
+    """JSON in the format of the server."""
+    printed = printed_documents(cells, kind)
+    rows = np.flatnonzero(printed.is_left)
+    if not len(rows):
+        return printed.texts
+    texts = cells.by_reader(rows, lambda value: plain(str(value)))
+    return pc.replace_with_mask(printed.texts, pa.array(printed.is_left), pa.array(texts, kind))
+
+
+def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = False) -> Documents:
+    """JSON printed by the kernel."""
+    count, prefix = len(cells), cells.width.prefix
+    offsets, cast_offsets = np.zeros((2, count + 1), dtype=np.int64)
+    size = int(cells.run(measure, prefix, 0, 0, offsets[1:]))
+    out = np.empty(_RATIO * size + _LEAST, dtype=np.uint8)
+    casts = np.empty(len(out) if has_casts else 0, dtype=np.uint8)
+    is_left = np.zeros(count, dtype=np.bool_)
+    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    offsets[0] = 0
+    put = put_documents.run
+    reached, at = 0, 0
+    while True:
+        texts = out, offsets, casts, cast_offsets
+        reached, at = put(cells.data, cells.starts, prefix, reached, at, stack, *texts, is_left)
+        if reached == count:
+            break
+        out, casts = _doubled(out, at), _doubled(casts, int(cast_offsets[reached]))
+    valid = cells.valid
+    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:at])]
+    found = pa.Array.from_buffers(kind, count, buffers)
+    if not is_text(found):
+        is_left = valid  # invalid UTF-8
+    cast_buffers = [
+        None,
+        pa.py_buffer(cast_offsets.astype(np.int32)),
+        pa.py_buffer(casts[: cast_offsets[-1]]),
+    ]
+    return Documents(found, is_left, pa.Array.from_buffers(pa.binary(), count, cast_buffers))
+
+
+def _doubled(buffer: Bytes, used: int) -> Bytes:
+    """A buffer of twice the size with the same start; memory that is not used is not touched."""
+    doubled = np.empty(2 * len(buffer), dtype=np.uint8)
+    doubled[:used] = buffer[:used]
+    return doubled

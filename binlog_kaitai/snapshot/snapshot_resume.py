@@ -23,10 +23,10 @@ from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.server_logs import log_header, sources_of
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
-from binlog_kaitai.rows.cell_widths import widths_of
-from binlog_kaitai.rows.located_rows import MismatchError
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table as LoggedTable
+from binlog_kaitai.rows.image_walk import MismatchError
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table as LoggedTable
+from binlog_kaitai.rows.table_maps import widths_of
 from binlog_kaitai.snapshot.snapshot_chunks import ServerTable, SnapshotChunk, Touched, lower
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import Column

@@ -22,7 +22,7 @@ from binlog_kaitai.following.effects import Statements, take_statement
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.log.boundaries import QuiescentPoints
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between

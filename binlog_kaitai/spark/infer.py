@@ -12,9 +12,8 @@ from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
-from binlog_kaitai.rows.log_definitions import tables_of
-from binlog_kaitai.rows.row_pages import new_definitions
-from binlog_kaitai.rows.tables import Table, Tables
+from binlog_kaitai.rows.log_definitions import new_definitions, tables_of
+from binlog_kaitai.rows.table_maps import Table, Tables
 from binlog_kaitai.sources.source import Source, series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.values.schema import NameSource

@@ -51,7 +51,7 @@ def span_batches(source: Source, options: ReadOptions, target: pa.Schema) -> Ite
     BinlogError
         While reading: the log is damaged.
     """
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.changes_view import json_batches, typed_batches
     from binlog_kaitai.views.ddl_view import ddl_batches, pages_of_ddl
     from binlog_kaitai.views.events_view import read_events

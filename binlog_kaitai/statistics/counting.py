@@ -14,8 +14,8 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.threads import in_order, thread_count
-from binlog_kaitai.rows.event_selection import Selection
-from binlog_kaitai.rows.left_out import LeftOut
+from binlog_kaitai.rows.event_filters import Selection
+from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events

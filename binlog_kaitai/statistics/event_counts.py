@@ -11,11 +11,11 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Markers
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.rows.commit_times import CommitTimes, each_time
-from binlog_kaitai.rows.event_selection import Selection
-from binlog_kaitai.rows.left_out import LeftOut
+from binlog_kaitai.rows.event_filters import Selection
+from binlog_kaitai.rows.event_metadata import CommitTimes, each_time
+from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.rows.row_counts import UNKNOWN
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.statistics.statement_kinds import count_statements
 from binlog_kaitai.statistics.timeline import Timeline
 from binlog_kaitai.views.transaction_pages import Page

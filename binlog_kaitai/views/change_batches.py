@@ -16,10 +16,9 @@ from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.rows.builders import build_all, plain_value
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
-from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
-from binlog_kaitai.rows.row_pages import RowsPage
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, Found, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.column_kinds import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.change_meta import change_types, meta_columns

@@ -14,7 +14,7 @@ from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.arrow_types import of_numbers
 from binlog_kaitai.rows.image_walk import find_runs, spread
-from binlog_kaitai.rows.row_pages import RowsPage
+from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.views.change_schemas import TIME
 

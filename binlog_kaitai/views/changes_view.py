@@ -14,9 +14,10 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.threads import default_threads
-from binlog_kaitai.rows.log_definitions import is_readable_again, tables_of
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.log_definitions import tables_of
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.rolled_back_rows import is_readable_again
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
 from binlog_kaitai.views.change_batches import joined_columns, page_batches

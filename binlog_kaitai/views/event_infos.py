@@ -20,7 +20,7 @@ from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.line_arrays import Column, Pool, Program, json_text, text_of
-from binlog_kaitai.rows.event_selection import Selection
+from binlog_kaitai.rows.event_filters import Selection
 from binlog_kaitai.rows.table_maps import TableMaps, decode
 
 #: The fields that schema and table filters test.

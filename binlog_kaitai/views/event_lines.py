@@ -22,7 +22,7 @@ from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.log.line_arrays import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.rows.event_selection import Selection
+from binlog_kaitai.rows.event_filters import Selection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.table_maps import TableMaps
 from binlog_kaitai.sources.source import SourceLike

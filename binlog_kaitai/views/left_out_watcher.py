@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.rows.left_out import LeftOut
+from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.transaction_pages import Page
 

@@ -10,7 +10,7 @@ from binlog_kaitai.log.event_rows import to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.located_rows import Found
+from binlog_kaitai.rows.image_walk import Found
 from binlog_kaitai.rows.string_columns import UTF8, is_textual, single_bytes
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.values.charsets import BINARY, decode

@@ -23,11 +23,10 @@ from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.log.line_arrays import Program, write_lines
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
-from binlog_kaitai.rows.located_rows import Found
-from binlog_kaitai.rows.row_origins import ORIGINS, STATEMENT, THREAD
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
+from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, Found
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
 from binlog_kaitai.values.column_kinds import Value

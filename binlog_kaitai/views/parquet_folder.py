@@ -13,8 +13,8 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.errors import writing_to
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.views.change_batches import table_batches_of
 from binlog_kaitai.views.change_schemas import exported_schema
 from binlog_kaitai.views.parquet_encoding import parquet_options, with_one_dictionary

@@ -16,11 +16,10 @@ from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import Column, Pool, Program, json_text, plain, write_lines
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.rows import row_images as images
-from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, find_runs, spread
-from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH
-from binlog_kaitai.rows.located_rows import Found
-from binlog_kaitai.rows.row_pages import RowsPage
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, Found, find_runs, spread
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.rows.text.row_line_kernel import (
     LEFT_COUNT,
     LINE,

@@ -18,10 +18,9 @@ from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.threads import default_threads
 from binlog_kaitai.rows.column_cells import CellError
-from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT
-from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, Found, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.views.row_lines import (

@@ -13,8 +13,8 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.row_images import Program
 from binlog_kaitai.rows.string_columns import UTF8, extends_ascii, is_textual, single_bytes
-from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.rows.text import cell_texts as kinds
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.charsets import BINARY, decode
@@ -56,7 +56,7 @@ class Dialect(NamedTuple):
     Attributes
     ----------
     quotes : int
-        Kind of quotation marks, see `text.cells`.
+        Kind of quotation marks, see `listed_values`.
     null : bytes
     longest : int
         Maximum length of strings that are written at once; longer ones become placeholders, see
@@ -86,7 +86,7 @@ WHOLE_JSON, SHORT_JSON = JSON._replace(longest=NO_LIMIT), JSON._replace(shortens
 
 
 class Cell(NamedTuple):
-    """How the values of a column are written: see `text.cells`."""
+    """How the values of a column are written: see `listed_values`."""
 
     kind: int
     size: int

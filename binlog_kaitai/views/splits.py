@@ -27,9 +27,9 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import OneSeries
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, reading
 from binlog_kaitai.log.split_points import Log
-from binlog_kaitai.rows.row_pages import RowsPages, new_definitions
+from binlog_kaitai.rows.log_definitions import LateDefinitions, definitions_before, new_definitions
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
-from binlog_kaitai.rows.split_history import LateDefinitions, definitions_before
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.packed import warn_undivided
 from binlog_kaitai.sources.source import Source, SourceLike, Span, State, resolve, series_of, with_state

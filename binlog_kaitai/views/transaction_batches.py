@@ -30,9 +30,9 @@ from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.log.transaction_choice import Choice
+from binlog_kaitai.rows.event_filters import Unmatched
 from binlog_kaitai.rows.row_images import Images
-from binlog_kaitai.rows.tables import Tables
-from binlog_kaitai.rows.unmatched_filters import Unmatched
+from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.views.left_out_watcher import Progress, Watcher

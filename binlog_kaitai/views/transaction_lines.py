@@ -12,7 +12,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.log.line_arrays import json_text
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.rows.text.text_pieces import joined
+from binlog_kaitai.rows.text.text_styles import joined
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.views.left_out_watcher import Progress
 from binlog_kaitai.views.transaction_batches import transaction_batches

@@ -22,7 +22,7 @@ from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.line_arrays import Column, Pool
 from binlog_kaitai.rows.row_counts import UNKNOWN
 from binlog_kaitai.rows.row_images import Images
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.views.transaction_values import Parts
 
 if TYPE_CHECKING:

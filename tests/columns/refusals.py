@@ -16,7 +16,7 @@ from binlog_kaitai.core.grammar import header_offset, read_header
 from binlog_kaitai.log.event_rows import has_rows, row_objects
 from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.parquet_folder import write_changes
 from binlog_kaitai.views.row_objects import write_rows

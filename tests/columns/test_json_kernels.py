@@ -16,9 +16,9 @@ from binlog_kaitai.core.grammar import ColumnType, EventType
 from binlog_kaitai.core.grammar import parse_document as read_document
 from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.documents import printed_documents
-from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
-from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.rows.string_columns import printed_documents
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.rows.text.sql_literals import sql_style
 from binlog_kaitai.values.json_documents import document_text, quote
 from binlog_kaitai.values.sql_text import Dialect, document_sql

@@ -11,7 +11,7 @@ import pytest
 
 from binlog_kaitai.kernels import byte_kernels
 from binlog_kaitai.log import block, block_reader, event_gtids, gather, text_kernels
-from binlog_kaitai.rows import closings, tables
+from binlog_kaitai.rows import table_maps
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 
@@ -147,9 +147,9 @@ def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
     rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])
     found = np.empty(len(rows), dtype=np.int64)
-    assert not getattr(tables.match_near, mode)(rows, ids, maps, map_ids, found)
-    assert found.tolist() == [1, 2, tables._NONE, 4, 5, 4, tables._FAR]
-    assert getattr(tables.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
+    assert not getattr(table_maps.match_near, mode)(rows, ids, maps, map_ids, found)
+    assert found.tolist() == [1, 2, table_maps._NONE, 4, 5, 4, table_maps._FAR]
+    assert getattr(table_maps.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
 def test_begin_and_commit_close_tables(mode: str) -> None:
@@ -159,13 +159,13 @@ def test_begin_and_commit_close_tables(mode: str) -> None:
     checksums = np.array([0, 0, 0, 0, byte_kernels.OK, byte_kernels.OK], dtype=np.uint8)
     types, roles = np.array([2, 2, 2, 2, 2, 1], dtype=np.uint8), np.arange(3, dtype=np.uint8)
     frames, closed = np.empty(6, dtype=np.bool_), np.empty(6, dtype=np.int64)
-    words, limits = closings.WORDS, closings.LIMITS
+    words, limits = table_maps.WORDS, table_maps.LIMITS
     events = starts, sizes, checksums, types
-    getattr(closings.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    getattr(table_maps.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
     assert frames.tolist() == [True, True, False, False, True, False]
     assert closed.tolist() == [1, 2, 2, 2, 3, 4]
     sizes[0], starts[1] = 100, -1  # outside of the data
-    getattr(closings.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    getattr(table_maps.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
     assert frames.tolist() == [False, False, False, False, True, False]
 
 

@@ -14,8 +14,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.views.change_schemas import table_schema
 from binlog_kaitai.views.changes_view import typed_batches

@@ -17,7 +17,7 @@ from binlog_kaitai.core import payload
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.rows import located_rows
+from binlog_kaitai.rows import image_walk
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.event_lines import Page
 from tests.columns.log_maker import LogMaker, events_of
@@ -84,7 +84,7 @@ def test_a_payload_too_large_for_memory_is_named(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("holder", "name", "entry"),
-    [(Page, "lines", "read_events"), (located_rows, "_walk", "rows"), (located_rows, "_walk", "export")],
+    [(Page, "lines", "read_events"), (image_walk, "_walk", "rows"), (image_walk, "_walk", "export")],
 )
 def test_the_longest_event_is_named_where_memory_ends(
     holder: Any, name: str, entry: str, monkeypatch: pytest.MonkeyPatch

@@ -16,8 +16,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.render.sql import RowChoice, Wanted
-from binlog_kaitai.rows.row_origins import ORIGINS
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.event_metadata import ORIGINS
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.row_objects import page_lines
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels

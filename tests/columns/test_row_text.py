@@ -13,9 +13,15 @@ import pytest
 
 from binlog_kaitai.log.line_arrays import Pool, Program, write_lines
 from binlog_kaitai.render.output_text import printable
-from binlog_kaitai.rows.float_texts import NUMBER_ROOM, put_floats
-from binlog_kaitai.rows.text.printable import MAX_LENGTH, put_printable
-from binlog_kaitai.rows.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
+from binlog_kaitai.rows.text.float_texts import (
+    NUMBER_ROOM,
+    REPR_LEAST,
+    REPR_MOST,
+    put_floats,
+    put_shortest,
+    put_single,
+)
+from binlog_kaitai.rows.text.row_line_kernel import MAX_LENGTH, put_printable
 from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.sql_text import double_sql
 

@@ -13,7 +13,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS
 from binlog_kaitai.views.parquet_folder import write_changes

@@ -18,13 +18,12 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.render.sql.statement_text import arguments
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import ABSENT, NULL
-from binlog_kaitai.rows.located_rows import MismatchError, walk
-from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.image_walk import ABSENT, NULL, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_moments
 from binlog_kaitai.rows.text.sql_literals import as_arguments, literals, sql_style
-from binlog_kaitai.rows.text.text_pieces import HEX, clock, digits, joined, written
+from binlog_kaitai.rows.text.text_styles import HEX, clock, digits, joined, written
 from binlog_kaitai.values.charsets import decode, encoder_of
 from binlog_kaitai.values.sql_text import Dialect, literal
 from binlog_kaitai.values.temporal import datetime_text

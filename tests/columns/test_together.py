@@ -15,10 +15,10 @@ from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.kernels import compile as compiling
 from binlog_kaitai.log.decoders import int_4
 from binlog_kaitai.rows import read_kernels as ways
-from binlog_kaitai.rows.cell_widths import Width
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import Way, read_together
 from binlog_kaitai.rows.image_walk import ABSENT, NULL
+from binlog_kaitai.rows.table_maps import Width
 
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)

@@ -27,7 +27,7 @@ from binlog_kaitai.lake.iceberg import IcebergTables
 from binlog_kaitai.lake.types import DIALECTS
 from binlog_kaitai.lake.write import by_date, write_around, write_damage, write_lake
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.parquet_folder import folder_name, write_changes
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import plan

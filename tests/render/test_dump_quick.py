@@ -21,10 +21,7 @@ from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.log.event_reader import LogReader
 from binlog_kaitai.render.dump import Base64Output, dump_logs, dump_output, row_printer
 from binlog_kaitai.render.dump.client_values import escapes_of
-from binlog_kaitai.rows.text import base64_kernel as base64_kernel
-from binlog_kaitai.rows.text import general_texts as general
-from binlog_kaitai.rows.text import printed_rows, printed_values
-from binlog_kaitai.rows.text import text_jobs as jobs_kernels
+from binlog_kaitai.rows.text import base64_kernel, dump_kernels, float_texts, printed_values
 from tests import corpus_files
 from tests.extent import rounds, sample
 from tests.render.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of
@@ -57,7 +54,7 @@ def test_the_kernel_prints_the_same_uncompiled(tmp_path: Path, monkeypatch: pyte
     make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     make_quick(monkeypatch)
-    for module in (jobs_kernels, printed_rows, printed_values, general):
+    for module in (dump_kernels, printed_values, float_texts):
         for kernel in vars(module).values():
             if isinstance(kernel, Kernel):
                 monkeypatch.setattr(kernel, "_compiled", kernel.plain)
@@ -114,7 +111,7 @@ def test_known_doubles(number: float) -> None:
 
 
 def _check(data: bytes, expected: bytes, *, is_double: bool) -> None:
-    out, scratch = np.zeros(64, dtype=np.uint8), np.zeros(general.SCRATCH, dtype=np.int64)
+    out, scratch = np.zeros(64, dtype=np.uint8), np.zeros(float_texts.SCRATCH, dtype=np.int64)
     put = printed_values.put_floating.compiled
     end = put(np.frombuffer(data, dtype=np.uint8), 0, is_double, scratch, out, 0)
     assert bytes(out[:end]) == expected

@@ -19,7 +19,7 @@ from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.render.sql.sql_script import SqlScript
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import case

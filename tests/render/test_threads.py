@@ -12,7 +12,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.render.dump import DumpOptions, dump, row_printer
 from binlog_kaitai.render.sql import row_statements
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from tests.columns.support import set_block_size
 from tests.corpus_files import case, logs
 from tests.extent import sample

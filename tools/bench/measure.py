@@ -71,7 +71,7 @@ def export(path: str) -> None:
     from pathlib import Path
 
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.parquet_folder import write_changes
 
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:

@@ -125,7 +125,7 @@ class _ReadyReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         from binlog_kaitai.core.filters import Filters
         from binlog_kaitai.log.block_reader import BLOCK_SIZE
-        from binlog_kaitai.rows.row_pages import RowsPages
+        from binlog_kaitai.rows.log_pages import RowsPages
         from binlog_kaitai.spark.schemas import arrow_schema, conform
         from binlog_kaitai.spark.split_rows import columns_of_table
         from binlog_kaitai.views.changes_view import typed_batches
@@ -168,8 +168,8 @@ _JOBS: dict[str, Callable[[Any, str, str], str | int]] = {
 def _columns(log: str) -> Any:
     """The columns of the first rows; each of these logs has a single definition of its table."""
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.rows.row_pages import RowsPages
-    from binlog_kaitai.rows.tables import Table
+    from binlog_kaitai.rows.log_pages import RowsPages
+    from binlog_kaitai.rows.table_maps import Table
     from binlog_kaitai.spark.schemas import spark_schema
     from binlog_kaitai.views.change_schemas import merged_schema
 

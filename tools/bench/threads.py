@@ -163,7 +163,7 @@ def _export(path: str, threads: int) -> None:
     import tempfile
 
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.parquet_folder import write_changes
 
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:

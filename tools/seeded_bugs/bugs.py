@@ -37,14 +37,14 @@ BUGS = (
     ),
     Bug(
         "kernels: dates count from a day too early",
-        "rows/time_kernels.py",
+        "rows/read_kernels.py",
         "- 719_468",
         "- 719_467",
         ("columns/test_rows_corpus.py",),
     ),
     Bug(
         "kernels: signed numbers of three bytes are read without their sign",
-        "rows/number_kernels.py",
+        "rows/read_kernels.py",
         "int_3(data, start, not is_signed)",
         "int_3(data, start, True)",
         ("columns/test_rows_corpus.py",),
@@ -58,7 +58,7 @@ BUGS = (
     ),
     Bug(
         "columns: the event at the stop position is still read",
-        "rows/event_selection.py",
+        "rows/event_filters.py",
         "block.positions >= self._stop",
         "block.positions > self._stop",
         ("columns/test_events.py",),

@@ -31,8 +31,8 @@ from binlog_kaitai.render.dump.printer import UNREADABLE
 from binlog_kaitai.render.dump.row_comments import RowPrograms
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
-from binlog_kaitai.rows.tables import last_of_each
-from binlog_kaitai.rows.text.text_jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
+from binlog_kaitai.rows.table_maps import last_of_each
+from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints

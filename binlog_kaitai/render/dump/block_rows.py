@@ -13,7 +13,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.row_comments import MOST, RowPrograms, RowsHeader
-from binlog_kaitai.rows.tables import newest_before
+from binlog_kaitai.rows.table_maps import newest_before
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Ints

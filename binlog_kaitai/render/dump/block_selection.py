@@ -23,7 +23,7 @@ from binlog_kaitai.log.event_gtids import Stated
 from binlog_kaitai.render.dump.block_rows import ParsedTableMaps
 from binlog_kaitai.render.dump.selection import NEVER_FILTERED, DumpSelection
 from binlog_kaitai.render.dump.statement_settings import ends_group
-from binlog_kaitai.rows.tables import last_of_each, newest_before
+from binlog_kaitai.rows.table_maps import last_of_each, newest_before
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools, Ints

@@ -34,8 +34,8 @@ from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, rows_line, 
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_comments import RowsHeader, images_end, refusal, table_name
-from binlog_kaitai.rows.cell_widths import Width, widths_of
 from binlog_kaitai.rows.image_walk import FULL, MISMATCH, STATE_SIZE, locate
+from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.values.schema import Schema
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from binlog_kaitai.render.dump.client_values import (
     metadata_number,
     type_text,
 )
-from binlog_kaitai.rows.cell_widths import Width, widths_of
-from binlog_kaitai.rows.text import printed_rows as kernels
+from binlog_kaitai.rows.table_maps import Width, widths_of
+from binlog_kaitai.rows.text import dump_kernels as kernels
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES
 from binlog_kaitai.values.schema import OLD_TIMES, Column, Schema, facts_of, is_mariadb
 

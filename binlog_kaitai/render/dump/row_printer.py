@@ -34,13 +34,11 @@ from binlog_kaitai.render.dump.row_comments import (
     images_end,
     rows_text,
 )
-from binlog_kaitai.rows.float_texts import NO_ROOM
-from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
-from binlog_kaitai.rows.text import text_jobs as kernels
+from binlog_kaitai.rows.text import dump_kernels as kernels
 from binlog_kaitai.rows.text.base64_kernel import PAIRS
-from binlog_kaitai.rows.text.general_texts import SCRATCH
-from binlog_kaitai.rows.text.printed_rows import FULL, STOPPED, STRING
-from binlog_kaitai.rows.text.text_jobs import COUNT, ROWS
+from binlog_kaitai.rows.text.dump_kernels import COUNT, FULL, ROWS, STOPPED, STRING
+from binlog_kaitai.rows.text.float_texts import NO_ROOM, SCRATCH
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent

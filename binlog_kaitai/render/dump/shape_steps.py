@@ -19,8 +19,7 @@ from binlog_kaitai.render.dump.event_shapes import Shapes
 from binlog_kaitai.render.dump.printed_event import PrintedEvent, item_of
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
 from binlog_kaitai.render.dump.row_comments import RowPrograms
-from binlog_kaitai.rows.text.text_jobs import COUNT, ROWS
-from binlog_kaitai.rows.text.text_steps import follow_steps
+from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bools

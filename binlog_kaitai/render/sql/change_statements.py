@@ -28,10 +28,9 @@ from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side
 from binlog_kaitai.render.sql.statement_text import prepared_lines
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.sql_literals import sql_style
-from binlog_kaitai.rows.text.text_pieces import floats, joined
-from binlog_kaitai.rows.text.text_style import Style
+from binlog_kaitai.rows.text.text_styles import Style, floats, joined
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import STRING_TYPES
 from binlog_kaitai.values.schema import Column

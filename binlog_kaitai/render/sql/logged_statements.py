@@ -27,7 +27,7 @@ from binlog_kaitai.render.sql.script_lines import (
 )
 from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import MisreadError, delimited, statement_text
-from binlog_kaitai.rows.row_pages import RowsPage
+from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.values.sql_text import Dialect
 from binlog_kaitai.views.transaction_values import Parts
 

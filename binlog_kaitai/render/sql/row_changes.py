@@ -21,10 +21,9 @@ from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import build, plain_value
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, INSERT
-from binlog_kaitai.rows.located_rows import Found
-from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.rows.text.text_style import Style
+from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, INSERT, Found
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text.text_styles import Style
 from binlog_kaitai.values.json_documents import JsonDiff
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.values.sql_text import document_sql, identifier, literal

@@ -30,10 +30,10 @@ from binlog_kaitai.render.sql.row_changes import (
 from binlog_kaitai.render.sql.script_lines import FIRST, OmissionReport, ScriptLines, comment, head_key, place
 from binlog_kaitai.render.sql.sql_options import RowChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError
-from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
+from binlog_kaitai.rows.image_walk import Found, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
-from binlog_kaitai.rows.row_pages import RowsPage
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import Dialect, is_plain

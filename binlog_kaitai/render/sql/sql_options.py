@@ -15,8 +15,8 @@ from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
 from binlog_kaitai.render.sql.where import ColumnValues, WhereCondition, parse_where
 from binlog_kaitai.rows.arrow_types import arrow_type
-from binlog_kaitai.rows.located_rows import Found
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.image_walk import Found
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column, NameSource
 
 #: Maximum number of tables with unknown columns that are named in an error.

@@ -45,9 +45,9 @@ from binlog_kaitai.render.sql.script_lines import (
 )
 from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import postamble, preamble
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.text.long_values import filled
-from binlog_kaitai.rows.text.text_pieces import clock, digits, joined
+from binlog_kaitai.rows.text.text_styles import clock, digits, joined
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.values.schema import is_mariadb

@@ -26,7 +26,7 @@ from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import Event
 from binlog_kaitai.rows.text.sql_literals import as_arguments
-from binlog_kaitai.rows.text.text_pieces import joined
+from binlog_kaitai.rows.text.text_styles import joined
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
 from binlog_kaitai.values.sql_text import (
     UTF8,

@@ -1,4 +1,4 @@
-"""Kernels that write values as text."""
+"""Numbers, dates and times of many rows as text: bytes, and where each text begins, without Arrow."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def put_clock(micros: int, digits: int, out: Bytes, at: int) -> int:
 @kernel
 def put_date(days: int, out: Bytes, at: int) -> Any:
     """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; `out` must have room."""
-    # Days since 0000-03-01, in periods of 400 years that begin in March (see `time_kernels.days_of`).
+    # Days since 0000-03-01, in periods of 400 years that begin in March (see `read_kernels.days_of`).
     days += 719_468
     of_era = days % 146_097
     year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
@@ -261,3 +261,32 @@ def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Byte
             at += length
         ends[row + 1] = at
     return at
+
+
+#: Kinds of `put_moments`.
+DATE, MOMENT, TIME = 0, 1, 2
+
+#: A value of `put_moments` is no longer, and none of `put_numbers`.
+_ROOM, _DIGITS = 32, 20
+
+
+def number_texts(values: Any, valid: Any = None) -> tuple[Any, Any]:
+    """Numbers (int64, none of them -2^63) in decimal; nothing where `valid` is false."""
+    count = len(values)
+    is_there = np.ones(count, dtype=np.bool_) if valid is None else valid
+    out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
+    size = put_numbers.run(values, is_there, out, offsets)
+    return out[:size], offsets
+
+
+def moment_texts(values: Any, valid: Any, kind: int, digits: int = 0, quote: bytes = b"") -> tuple[Any, Any]:
+    """Days or microseconds (int64) as text, by `kind`; see `put_moments`."""
+    count = len(values)
+    out, offsets = np.empty(_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
+    size = put_moments.run(values, valid, kind, digits, quote[0] if quote else 0, out, offsets)
+    return out[:size], offsets
+
+
+def clock_texts(seconds: Any) -> tuple[Any, Any]:
+    """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
+    return moment_texts(seconds * 1_000_000, np.ones(len(seconds), dtype=np.bool_), MOMENT)

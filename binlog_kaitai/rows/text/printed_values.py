@@ -27,7 +27,7 @@ from binlog_kaitai.log.decoders import (
     timestamp2,
 )
 from binlog_kaitai.log.text_kernels import copy, put_number, put_padded
-from binlog_kaitai.rows.text.general_texts import put_general
+from binlog_kaitai.rows.text.float_texts import put_general
 from binlog_kaitai.rows.text.moment_texts import put_two
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.

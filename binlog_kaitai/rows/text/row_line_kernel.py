@@ -1,16 +1,22 @@
-"""A kernel that writes lines of text for changed rows, directly from row images."""
+"""A kernel that writes lines of text for changed rows, directly from row images.
+
+In the table format, values are made safe to display: truncated, on one line, with control characters escaped.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import length_prefix
+from binlog_kaitai.log.line_arrays import put_hex
 from binlog_kaitai.log.text_kernels import copy, put_number
-from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.image_walk import NULL
-from binlog_kaitai.rows.text.cell_texts import (
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.rows.text.listed_values import (
     BYTES,
     CODED,
     DOCUMENT,
@@ -21,7 +27,106 @@ from binlog_kaitai.rows.text.cell_texts import (
     put_cell,
     widest_text,
 )
-from binlog_kaitai.rows.text.printable import put_printable
+
+#: Values longer than this are truncated, in characters.
+MAX_LENGTH = 60
+
+_ELLIPSIS = np.frombuffer("…".encode(), dtype=np.uint8)
+
+_N, _R, _T = 110, 114, 116
+
+
+@kernel
+def code_at(text: Bytes, offset: int, end: int) -> Any:
+    """Code point and width of the character at an offset of valid UTF-8."""
+    byte = np.int64(text[offset])
+    if byte < 0x80:
+        return byte, np.int64(1)
+    width: Any = np.int64(2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
+    code = byte & (0x7F >> width)
+    for step in range(1, min(width, end - offset)):
+        code = code << 6 | (np.int64(text[offset + step]) & 0x3F)
+    return code, width
+
+
+@kernel
+def is_unsafe(code: int) -> bool:
+    """Whether `output_text.printable` escapes a character."""
+    if code < 0xA0:
+        return code < 0x20 or code >= 0x7F
+    if code < 0x2066:
+        return code == 0x61C or 0x200E <= code <= 0x200F or 0x2028 <= code <= 0x202E
+    return code <= 0x2069
+
+
+@kernel
+def is_space(code: int) -> bool:
+    """Whether Python's `str.rstrip` removes a character."""
+    if code < 0x1680:
+        return 9 <= code <= 13 or 28 <= code <= 32 or code == 0x85 or code == 0xA0
+    if code <= 0x202F:
+        return code in (0x1680, 0x2028, 0x2029, 0x202F) or 0x2000 <= code <= 0x200A
+    return code == 0x205F or code == 0x3000
+
+
+@kernel
+def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
+    """Cut the text at `out[begin:end]`, escape what is not to be printed in it, and give its end.
+
+    With `is_last`, trailing spaces are removed. There must be room for 1000 more bytes.
+    """
+    # A text with no more bytes than this has no more characters.
+    if end - begin > MAX_LENGTH:
+        count, offset, truncated = np.int64(0), begin, begin
+        while offset < end and count <= MAX_LENGTH:
+            if count == MAX_LENGTH - 1:
+                truncated = offset
+            offset += code_at(out, offset, end)[1]
+            count += 1
+        if count > MAX_LENGTH:
+            for step in range(_ELLIPSIS.shape[0]):
+                out[truncated + step] = _ELLIPSIS[step]
+            end = truncated + _ELLIPSIS.shape[0]
+    while is_last and end > begin:
+        offset = end - 1
+        while offset > begin and out[offset] & 0xC0 == 0x80:
+            offset -= 1
+        if not is_space(code_at(out, offset, end)[0]):
+            break
+        end = offset
+    is_plain = True
+    for offset in range(begin, end):
+        is_plain = is_plain and 32 <= out[offset] < 127
+    if is_plain:
+        return end
+    size = end - begin
+    # No byte becomes more than four, so the text is moved back and escaped in place.
+    source = begin + 4 * size
+    for step in range(size):
+        out[source + size - 1 - step] = out[end - 1 - step]
+    at = begin
+    offset = source
+    while offset < source + size:
+        code, width = code_at(out, offset, source + size)
+        if not is_unsafe(code):
+            for step in range(width):
+                out[at + step] = out[offset + step]
+            at += width
+        else:
+            out[at] = 92
+            at += 1
+            if code in (9, 10, 13):
+                out[at] = _T if code == 9 else _N if code == 10 else _R
+                at += 1
+            else:
+                out[at] = 120 if code < 0x100 else 117
+                at += 1
+                if code >= 0x100:
+                    at = put_hex(code >> 8, out, at)
+                at = put_hex(code & 0xFF, out, at)
+        offset += width
+    return at
+
 
 #: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
 #: before or after image. For the table format: a value, both values of an update, or the new one if there is
@@ -29,9 +134,9 @@ from binlog_kaitai.rows.text.printable import put_printable
 CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
 
 #: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
-#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see `cells`),
-#: size, size of the length prefix, detail, first word and number of words; 1 for the last piece of a line;
-#: and offset and length of a constant before the value.
+#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see
+#: `listed_values`), size, size of the length prefix, detail, first word and number of words; 1 for the last
+#: piece of a line; and offset and length of a constant before the value.
 PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, LEAD, LEAD_SIZE = range(12)
 PIECE_SIZE = 12
 
@@ -88,7 +193,7 @@ def put_row_lines(
     Parameters
     ----------
     data, starts, first_start, step_start
-        Bytes, and the offsets of values in them, see `walk.locate`: the entry of column `c` and row `r` has
+        Bytes, and the offsets of values in them, see `locate`: the entry of column `c` and row `r` has
         the index `first_start + c * step_start + r`.
     rows, events, numbers, programs
         For each line, its (first) row, the index of its event, and the row number in the log; for each event,
@@ -100,7 +205,7 @@ def put_row_lines(
     texts, text_limits
         Texts of events, consecutive for each event, and the start of each.
     words, word_limits
-        Words of columns, and the start of each: see `cells`.
+        Words of columns, and the start of each: see `listed_values`.
     quotes
         See `cells`.
     longest

@@ -12,15 +12,12 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.documents import printed_documents
 from binlog_kaitai.rows.fused_columns import contents
-from binlog_kaitai.rows.json_kernels import INTRODUCER
-from binlog_kaitai.rows.string_columns import extends_ascii, is_text, of_bytes, padded
-from binlog_kaitai.rows.text import long_values
-from binlog_kaitai.rows.text import text_pieces as pieces
+from binlog_kaitai.rows.string_columns import extends_ascii, is_text, of_bytes, padded, printed_documents
+from binlog_kaitai.rows.text import long_values, text_styles
+from binlog_kaitai.rows.text.json_kernels import INTRODUCER
 from binlog_kaitai.rows.text.sql_kernels import put_literals, put_pieces
-from binlog_kaitai.rows.text.text_pieces import HEX, joined, ranges, text_array, written
-from binlog_kaitai.rows.text.text_style import Style, by_value
+from binlog_kaitai.rows.text.text_styles import HEX, Style, by_value, joined, ranges, text_array, written
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
 from binlog_kaitai.values.sql_text import PLAIN, UTF8, Dialect, document_sql, introducer, literal
@@ -113,12 +110,12 @@ def choices(style: Style, cells: Cells) -> Any:
     """ENUM and SET; each distinct value is formatted once, as a number if two members have the same text."""
     members = cells.column.members
     if members is None:
-        return pieces.numbers(style, cells)
+        return text_styles.numbers(style, cells)
     found = by_value(style, cells)  # raises the error of the first invalid value
     if "" not in members and len(set(members)) == len(members):
         return found
     unnamed = replace(cells.column, members=None)
-    return pieces.numbers(style, Cells(cells.table, unnamed, cells.data, cells.starts))
+    return text_styles.numbers(style, Cells(cells.table, unnamed, cells.data, cells.starts))
 
 
 def documents(style: Style, cells: Cells) -> Any:
@@ -194,10 +191,10 @@ def sql_style(dialect: Dialect, *, defers_long: bool = False) -> Style:
 
 
 _WRITERS: dict[ColumnType | int, Any] = {
-    **dict.fromkeys((*INTEGER_TYPES, ColumnType.year, ColumnType.bit), pieces.numbers),
-    **dict.fromkeys((ColumnType.float, ColumnType.double), pieces.floats),
-    ColumnType.newdecimal: pieces.decimals,
-    **dict.fromkeys(TIME_TYPES, pieces.moments),
+    **dict.fromkeys((*INTEGER_TYPES, ColumnType.year, ColumnType.bit), text_styles.numbers),
+    **dict.fromkeys((ColumnType.float, ColumnType.double), text_styles.floats),
+    ColumnType.newdecimal: text_styles.decimals,
+    **dict.fromkeys(TIME_TYPES, text_styles.moments),
     **dict.fromkeys((ColumnType.enum, ColumnType.set), choices),
     ColumnType.json: documents,
     ColumnType.vector: vectors,

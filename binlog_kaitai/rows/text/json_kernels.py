@@ -1,6 +1,7 @@
-"""Kernels that print binary JSON documents.
+"""Kernels that print binary JSON documents, and SQL expressions for values that JSON text does not express.
 
-They follow `values.json_documents`, which prints what the kernels leave out: malformed documents.
+They follow `binlog_kaitai.values.json_text` and `json_sql`, which print what the kernels leave out: malformed
+documents.
 """
 
 from __future__ import annotations
@@ -9,32 +10,337 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import (
     json_container,
+    json_datetime,
+    json_datetime_end,
+    json_decimal,
+    json_decimal_number,
     json_entries,
+    json_int16,
+    json_int32,
+    json_int64,
     json_key,
     json_opaque,
+    json_time,
+    json_time_end,
+    json_uint16,
+    json_uint32,
+    json_uint64,
     json_value,
     len_json_entries,
 )
 from binlog_kaitai.log.line_arrays import ESCAPES, put_escape
-from binlog_kaitai.log.text_kernels import put_number
-from binlog_kaitai.rows.cast_kernels import (
-    CAST_ROOM,
-    DOUBLE,
-    has_cast,
-    is_byte_string,
-    is_long_double,
-    put_cast,
-)
-from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM, NUMBER_ROOM
-from binlog_kaitai.rows.json_scalars import put_scalar, put_short
-from binlog_kaitai.rows.opaque_kernels import STRING, opaque_room, put_opaque
+from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.string_kernels import length_at
+from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_digits, put_shortest
+from binlog_kaitai.rows.text.printed_values import (
+    put_calendar,
+    put_clock,
+    put_decimal,
+    put_micros,
+    put_signed,
+    put_unsigned,
+)
 from binlog_kaitai.rows.text.sql_kernels import put_literal
-from binlog_kaitai.values.sql_text import introducer
+from binlog_kaitai.values.sql_text import (
+    BYTE_STRINGS,
+    CASTS,
+    EXACT_DIGITS,
+    EXACT_POWER,
+    MOST_DIGITS,
+    introducer,
+)
+
+DECIMAL, DATE, TIME, STRING = (
+    int(kind) for kind in (ColumnType.newdecimal, ColumnType.date, ColumnType.time, ColumnType.var_string)
+)
+DATETIME, TIMESTAMP = int(ColumnType.datetime), int(ColumnType.timestamp)
+
+_DASH, _QUOTE = ord("-"), ord('"')
+_BASE64 = np.frombuffer(b'"base64:type', dtype=np.uint8)
+
+#: Maximum text length of a DECIMAL, whose precision is one byte.
+_MOST_DIGITS = 264
+
+
+@kernel
+def opaque_room(length: int) -> Any:
+    """Upper bound for the length that `put_opaque` writes for a number of bytes."""
+    return max((length // LINE + 1) * 78 + 40, _MOST_DIGITS)
+
+
+@kernel
+def put_opaque(data: Bytes, kind: int, start: int, length: int, out: Bytes, at: int) -> Any:
+    """Print the value of a column type other than STRING, in bounds; LEFT if it is invalid."""
+    end = start + length
+    if kind == DECIMAL:
+        return put_json_decimal(data, start, end, out, at)
+    if kind in (DATE, DATETIME, TIMESTAMP):
+        at = put_json_datetime(data, start, end, kind == DATE, out, at)
+    elif kind == TIME:
+        at = put_json_time(data, start, end, out, at)
+    else:
+        at = put_json_bytes(data, kind, start, end, out, at)
+    return at if at >= 0 else LEFT
+
+
+@kernel
+def put_json_decimal(data: Bytes, start: int, end: int, out: Bytes, at: int) -> Any:
+    """Print a DECIMAL."""
+    number = json_decimal_number(data, start)
+    if number > end:
+        return LEFT
+    precision, scale, size = json_decimal(data, start)
+    if number + size > end:
+        return LEFT
+    at = put_decimal(data, number, precision, scale, out, at)
+    return at if at >= 0 else LEFT
+
+
+@kernel
+def put_json_datetime(data: Bytes, start: int, end: int, is_date: bool, out: Bytes, at: int) -> Any:
+    """Print a date or a date with time in quotes; negative if it is invalid."""
+    if json_datetime_end(data, start) > end:
+        return LEFT
+    year, month, day, hour, minute, second, microsecond = json_datetime(data, start)
+    if year > 9999:
+        return LEFT
+    out[at] = _QUOTE
+    at = put_calendar(year, month, day, _DASH, out, at + 1)
+    if not is_date:
+        out[at] = 32
+        at = put_micros(microsecond, 6, out, put_clock(hour, minute, second, out, at + 1))
+        if at < 0:
+            return LEFT
+    out[at] = _QUOTE
+    return at + 1
+
+
+@kernel
+def put_json_time(data: Bytes, start: int, end: int, out: Bytes, at: int) -> Any:
+    """Print a time in quotes; negative if it is invalid."""
+    if json_time_end(data, start) > end:
+        return LEFT
+    is_negative, hour, minute, second, microsecond = json_time(data, start)
+    out[at] = _QUOTE
+    at += 1
+    if is_negative:
+        out[at] = _DASH
+        at += 1
+    at = put_clock(hour, minute, second, out, at)
+    if at >= 0:
+        at = put_micros(microsecond, 6, out, at)
+    if at < 0:
+        return LEFT
+    out[at] = _QUOTE
+    return at + 1
+
+
+@kernel
+def put_json_bytes(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int) -> Any:
+    """Print bytes in base64 after the number of their type, in quotes."""
+    copy(_BASE64, 0, _BASE64.shape[0], out, at)
+    at = put_number(kind, out, at + _BASE64.shape[0])
+    out[at] = 58
+    at += 1
+    while start < end:
+        stop = min(start + LINE, end)
+        at = put_base64(data, start, stop, PAIRS, out, at)
+        start = stop
+        # The end of a line, escaped; the last line has none.
+        if start < end:
+            out[at - 1], out[at] = 92, 110
+            at += 1
+        else:
+            at -= 1
+    out[at] = _QUOTE
+    return at + 1
+
+
+DOUBLE = int(ColumnType.double)
+_BYTE_STRINGS = tuple(int(kind) for kind in BYTE_STRINGS)
+
+#: Maximum length of a cast in addition to the text of its value.
+CAST_ROOM = 64
+
+
+def _text(text: str) -> Bytes:
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+_CAST, _AS, _END, _QUOTE = _text("CAST('"), _text("' AS "), _text(")"), ord('"')
+_POINT, _EXPONENT, _MINUS, _ZERO, _NINE = ord("."), ord("e"), ord("-"), ord("0"), ord("9")
+_TO_DECIMAL, _COMMA = _text("DECIMAL("), ord(",")
+_TO_DATE, _TO_TIME = _text(CASTS[ColumnType.date]), _text(CASTS[ColumnType.time])
+_TO_DATETIME = _text(CASTS[ColumnType.datetime])
+
+
+@kernel
+def has_cast(kind: int) -> bool:
+    """Whether JSON text does not express a value of a column type, but SQL does."""
+    return kind in (DECIMAL, DATE, TIME, DATETIME, TIMESTAMP)
+
+
+@kernel
+def is_byte_string(kind: int) -> bool:
+    """Whether a value has a column type of byte strings, whose casts the event reader writes."""
+    return kind in _BYTE_STRINGS
+
+
+@kernel
+def is_long_double(text: Bytes, begin: int, end: int) -> bool:
+    """Whether JSON parsers may round the number `text[begin:end]`, see `values.sql_text`."""
+    digits, fraction = 0, 0
+    exponent: Any = 0
+    has_point, has_exponent, is_negative = False, False, False
+    for position in range(begin, end):
+        byte = text[position]
+        if byte == _POINT:
+            has_point = True
+        elif byte == _EXPONENT:
+            has_exponent = True
+        elif has_exponent and byte == _MINUS:
+            is_negative = True
+        elif _ZERO <= byte <= _NINE:
+            if has_exponent:
+                exponent = 10 * exponent + np.int64(byte) - _ZERO
+            else:
+                digits += digits > 0 or byte != _ZERO
+                fraction += has_point
+    power = (-exponent if is_negative else exponent) - fraction
+    return digits > EXACT_DIGITS or abs(power) > EXACT_POWER
+
+
+@kernel
+def put_cast(
+    data: Bytes, kind: int, start: int, text: Bytes, begin: int, end: int, out: Bytes, at: int
+) -> Any:
+    """Write the cast of the value at `data[start]`, whose JSON text is `text[begin:end]`.
+
+    A DOUBLE needs no cast, but an exponent: without one, it would be a DECIMAL.
+    """
+    if kind == DOUBLE:
+        has_exponent = False
+        for position in range(begin, end):
+            has_exponent |= text[position] == _EXPONENT
+        copy(text, begin, end - begin, out, at)
+        at += end - begin
+        if not has_exponent:
+            out[at], out[at + 1] = _EXPONENT, _ZERO
+            at += 2
+        return at
+    copy(_CAST, 0, _CAST.shape[0], out, at)
+    at += _CAST.shape[0]
+    if text[begin] == _QUOTE:
+        begin += 1
+        end -= 1
+    copy(text, begin, end - begin, out, at)
+    at += end - begin
+    copy(_AS, 0, _AS.shape[0], out, at)
+    at += _AS.shape[0]
+    if kind == DECIMAL:
+        precision, scale, _ = json_decimal(data, start)
+        copy(_TO_DECIMAL, 0, _TO_DECIMAL.shape[0], out, at)
+        at = put_number(min(precision, MOST_DIGITS), out, at + _TO_DECIMAL.shape[0])
+        out[at] = _COMMA
+        at = put_number(scale, out, at + 1)
+        copy(_END, 0, _END.shape[0], out, at)
+        at += _END.shape[0]
+    else:
+        name = _TO_DATE if kind == DATE else _TO_TIME if kind == TIME else _TO_DATETIME
+        copy(name, 0, name.shape[0], out, at)
+        at += name.shape[0]
+    copy(_END, 0, _END.shape[0], out, at)
+    return at + _END.shape[0]
+
+
+#: Whole numbers of this magnitude are printed with an exponent.
+_MOST = 1e15
+
+# With a signed index, Numba would generate code for negative indexes.
+_ONE = np.uint64(1)
+
+
+@kernel
+def integer_at(data: Bytes, kind: Any, position: int) -> Any:
+    """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be in bounds.
+
+    A UINT64 of 2^63 or more wraps to a negative number.
+    """
+    if kind == 5:
+        return json_int16(data, position)
+    if kind == 6:
+        return json_uint16(data, position)
+    if kind == 7:
+        return json_int32(data, position)
+    if kind == 8:
+        return json_uint32(data, position)
+    return json_int64(data, position) if kind == 9 else json_uint64(data, position)
+
+
+@kernel
+def put_short(data: Bytes, kind: Any, start: int, out: Bytes, at: int) -> Any:
+    """Print an INT16 (5) or UINT16 at `start`, which must be within the data; the output must have room."""
+    number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
+    if number < 0:
+        out[at] = 45
+        at += 1
+        number = -number
+    position = np.uint64(at)
+    if number < 10:
+        out[position] = 48 + number
+        return at + 1
+    if number < 100:
+        out[position] = 48 + number // 10
+        out[position + _ONE] = 48 + number % 10
+        return at + 2
+    return put_digits(number, 1, out, at)
+
+
+@kernel
+def put_double(data: Bytes, start: int, out: Bytes, at: int) -> Any:
+    """Print a double as servers do, see `double_text`; LEFT for NaN and infinities."""
+    bits = json_int64(data, start)
+    end = put_shortest(bits, -15, 16, out, at)
+    if end < 0 or abs(np.uint64(bits).view(np.float64)) < _MOST:
+        return end
+    if out[end - 2] == 46 and out[end - 1] == 48:
+        end = put_shortest(bits, -15, 15, out, at)
+    # The exponent is printed without a plus.
+    plus = end
+    for offset in range(at, end):
+        if out[offset] == 43:
+            plus = offset
+    for offset in range(plus, end - 1):
+        out[offset] = out[offset + 1]
+    return end - 1 if plus < end else end
+
+
+@kernel
+def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int) -> Any:
+    """Print a value that is not a container."""
+    if at + NUMBER_ROOM > out.shape[0]:
+        return NO_ROOM
+    if kind == 4:
+        if start + 1 > end or data[start] > 2:
+            return LEFT
+        text = b"null" if data[start] == 0 else b"true" if data[start] == 1 else b"false"
+        for step in range(len(text)):
+            out[at + step] = text[step]
+        return at + len(text)
+    if 5 <= kind <= 10:
+        size = 2 if kind < 7 else 4 if kind < 9 else 8
+        if start + size > end:
+            return LEFT
+        number = integer_at(data, kind, start)
+        return put_signed(number, out, at) if kind & 1 else put_unsigned(number, out, at)
+    return put_double(data, start, out, at) if kind == 11 and start + 8 <= end else LEFT
+
 
 #: JSON_DOCUMENT_MAX_DEPTH, and the count of numbers stored per open container.
 MAX_DEPTH, LEVEL = 100, 5
