@@ -21,7 +21,7 @@ from binlog_kaitai.ddl.elements import (
     with_period,
     without_period,
 )
-from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, split
 from binlog_kaitai.values.table_definition import ColumnDefinition, HiddenColumn, TableDefinition
 
 _AT_END = None
@@ -79,7 +79,7 @@ class Alteration:
         self._versioning: bool | None = None
         self._is_in_list = False
         for clause in clauses:
-            self._read(Cursor(clause))
+            self._read(TokenCursor(clause))
 
     def result(self) -> TableDefinition:
         """The table after the statement."""
@@ -126,7 +126,7 @@ class Alteration:
 
     # Clauses ------------------------------------------------------------------------------------------
 
-    def _read(self, cursor: Cursor) -> None:
+    def _read(self, cursor: TokenCursor) -> None:
         word = cursor.keyword()
         reader = {
             "ADD": self._add,
@@ -143,7 +143,7 @@ class Alteration:
         else:
             self._options(cursor)
 
-    def _options(self, cursor: Cursor) -> None:
+    def _options(self, cursor: TokenCursor) -> None:
         """Skip table options, with or without commas between them, and clauses that change no column."""
         while cursor:
             if charset := read_charset(cursor):
@@ -163,7 +163,7 @@ class Alteration:
             while cursor and cursor.keyword() not in _HARMLESS and not _is_charset(cursor):
                 cursor.next()
 
-    def _add(self, cursor: Cursor) -> None:
+    def _add(self, cursor: TokenCursor) -> None:
         if cursor.skip("SYSTEM", "VERSIONING"):
             self._versioning = not any(column.is_row_period for column in self._table.columns)
             return
@@ -178,13 +178,13 @@ class Alteration:
             self._add_column(cursor, only_if_new)
             return
         for part in split(cursor.group()):
-            inner = Cursor(part)
+            inner = TokenCursor(part)
             if is_column(inner):
                 self._add_column(inner, only_if_new)
             else:
                 self._add_key(inner)
 
-    def _add_key(self, cursor: Cursor) -> None:
+    def _add_key(self, cursor: TokenCursor) -> None:
         key = read_key(cursor)
         has_key = any(column.is_primary_key is not False for column in self._table.columns)
         if key.primary != () and not (key.only_if_new and has_key):
@@ -199,7 +199,7 @@ class Alteration:
         if not self._has_other_key:  # one that is added in the same statement replaces it
             self._set_key(())
 
-    def _add_column(self, cursor: Cursor, only_if_new: bool) -> None:
+    def _add_column(self, cursor: TokenCursor, only_if_new: bool) -> None:
         column, place = self._column(cursor)
         if only_if_new and self._table.find(column.name) is not None:
             return
@@ -207,7 +207,7 @@ class Alteration:
             self._set_key((column.name,))
         self._placed.append((None, column, place))
 
-    def _column(self, cursor: Cursor) -> tuple[ColumnDefinition, str | None]:
+    def _column(self, cursor: TokenCursor) -> tuple[ColumnDefinition, str | None]:
         column, is_unique = read_column(cursor, self._sql_mode)
         self._unique_keys += is_unique
         place = _AT_END
@@ -218,12 +218,12 @@ class Alteration:
         self._end(cursor)
         return column, place
 
-    def _end(self, cursor: Cursor) -> None:
+    def _end(self, cursor: TokenCursor) -> None:
         """Only table options may follow a clause without a comma."""
         if cursor:
             self._options(cursor)
 
-    def _drop(self, cursor: Cursor) -> None:
+    def _drop(self, cursor: TokenCursor) -> None:
         word = cursor.keyword()
         if cursor.skip("PRIMARY", "KEY"):
             self._drop_key()
@@ -248,7 +248,7 @@ class Alteration:
         if name.upper() == "PRIMARY":
             self._drop_key()
 
-    def _drop_column(self, cursor: Cursor) -> None:
+    def _drop_column(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         name = cursor.dotted_name()[-1]
@@ -260,13 +260,13 @@ class Alteration:
         elif not may_miss:
             raise ContradictionError(f"column {name} not found")
 
-    def _change(self, cursor: Cursor) -> None:
+    def _change(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         old = cursor.dotted_name()[-1]
         self._replace(old, *self._column(cursor), may_miss=may_miss)
 
-    def _modify(self, cursor: Cursor) -> None:
+    def _modify(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         column, place = self._column(cursor)
@@ -287,7 +287,7 @@ class Alteration:
         else:
             self._placed.append((number, column, place))
 
-    def _rename(self, cursor: Cursor) -> None:
+    def _rename(self, cursor: TokenCursor) -> None:
         if cursor.skip("COLUMN"):
             may_miss = cursor.skip("IF", "EXISTS")
             old = cursor.dotted_name()[-1]
@@ -313,7 +313,7 @@ class Alteration:
             if one.key_name.casefold() == old.casefold():
                 self._hidden[name] = one._replace(key_name=new)
 
-    def _alter(self, cursor: Cursor) -> None:
+    def _alter(self, cursor: TokenCursor) -> None:
         """ALTER COLUMN changes a default or the visibility of a column; MariaDB takes its new name, too."""
         if cursor.keyword() in ("INDEX", "KEY", "CHECK", "CONSTRAINT"):
             return
@@ -326,7 +326,7 @@ class Alteration:
             column = self._replaced.get(number) or self._table.columns[number]
             self._replaced[number] = replace(column, is_visible=word == "VISIBLE")
 
-    def _convert(self, cursor: Cursor) -> None:
+    def _convert(self, cursor: TokenCursor) -> None:
         if cursor.skip("PARTITION"):
             cursor.name()
             if not cursor.skip("TO", "TABLE"):
@@ -347,11 +347,11 @@ def new_name_in(clause: Sequence[Token]) -> tuple[str, ...] | None:
     UnreadableError
         There is no name.
     """
-    cursor = Cursor(clause)
+    cursor = TokenCursor(clause)
     return _new_name(cursor) if cursor.skip("RENAME") else None
 
 
-def _new_name(cursor: Cursor) -> tuple[str, ...] | None:
+def _new_name(cursor: TokenCursor) -> tuple[str, ...] | None:
     """The table's new name, which follows RENAME; None if columns or indexes are renamed."""
     # These words are reserved: a table with such a name is quoted.
     if cursor.keyword() in ("COLUMN", "INDEX", "KEY"):
@@ -360,7 +360,7 @@ def _new_name(cursor: Cursor) -> tuple[str, ...] | None:
     return cursor.dotted_name()
 
 
-def _is_charset(cursor: Cursor) -> bool:
+def _is_charset(cursor: TokenCursor) -> bool:
     start = 1 if cursor.keyword() == "DEFAULT" else 0
     return cursor.keyword(start) in ("COLLATE", "CHARSET") or cursor.keyword(start + 1) == "SET"
 

@@ -19,11 +19,11 @@ from binlog_kaitai.ddl.statements import (
     Statement,
     qualified,
 )
-from binlog_kaitai.ddl.store import Key, Session, Store
+from binlog_kaitai.ddl.store import Session, Store, TableKey
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, TableDefinition
 
 
-class Step:
+class DefinitionUpdate:
     """Applies one statement in its session."""
 
     def __init__(self, store: Store, schema_name: str, session: Session) -> None:
@@ -31,7 +31,7 @@ class Step:
         self._schema_name = store.name(schema_name)
         self._session = session
 
-    def take(self, statement: Statement) -> None:
+    def apply(self, statement: Statement) -> None:
         """Update the store with the effect of the statement on the server."""
         match statement:
             case CreateTable():
@@ -47,10 +47,10 @@ class Step:
             case ChangeDatabase():
                 self._database(statement)
 
-    def _key(self, name: Name) -> Key:
+    def _key(self, name: Name) -> TableKey:
         return self._store.key(*qualified(name, self._schema_name))
 
-    def _temporary(self, key: Key) -> tuple[int, Key]:
+    def _temporary(self, key: TableKey) -> tuple[int, TableKey]:
         return (self._session.thread_id, key)
 
     def _create(self, statement: CreateTable) -> None:
@@ -70,7 +70,7 @@ class Step:
         else:
             store.lose(key, "created without columns")
 
-    def _is_new(self, key: Key) -> bool:
+    def _is_new(self, key: TableKey) -> bool:
         """Whether CREATE TABLE IF NOT EXISTS has created the table; if that is unclear, the table is lost."""
         store, has_changed = self._store, self._session.has_changed
         if key in store.tables or key in store.lost:
@@ -81,7 +81,7 @@ class Step:
             store.lose(key, "it may have existed before CREATE TABLE IF NOT EXISTS, with other columns")
         return bool(has_changed)
 
-    def _new_table(self, key: Key, statement: CreateTable) -> TableDefinition:
+    def _new_table(self, key: TableKey, statement: CreateTable) -> TableDefinition:
         if statement.source is not None:
             source = self._known(statement.source)
             if source is None:
@@ -128,7 +128,7 @@ class Step:
         if new_name is not None:
             self._move(key, self._key(new_name))
 
-    def _change(self, key: Key, table: TableDefinition, statement: AlterTable) -> None:
+    def _change(self, key: TableKey, table: TableDefinition, statement: AlterTable) -> None:
         try:
             charsets = self._charset_change(key, table)
             change = Alteration(table, statement.clauses, self._session.sql_mode, charsets)
@@ -141,29 +141,29 @@ class Step:
         if result != table:
             self._store.put(key, result)
 
-    def _charset_change(self, key: Key, table: TableDefinition) -> CharsetChange:
+    def _charset_change(self, key: TableKey, table: TableDefinition) -> CharsetChange:
         database = self._charset_of_database(key[0])
         session = self._session.database_charset or self._charset_of_database(self._schema_name)
         # CONVERT TO CHARACTER SET DEFAULT is the database's in MariaDB 10.11, the session's in other servers.
         return CharsetChange(table.default_charset, database, agreed(database, session))
 
-    def _fail(self, key: Key, table: TableDefinition, error: Exception) -> None:
+    def _fail(self, key: TableKey, table: TableDefinition, error: Exception) -> None:
         """Record a change that cannot be followed, unless a newer definitions file already contains it."""
         if isinstance(error, ContradictionError) and table.origin == "file" and key not in self._store.tables:
             return
         self._store.lose(key, f"a change of it cannot be followed: {error}")
 
-    def _rename(self, old: Key, new: Key) -> None:
+    def _rename(self, old: TableKey, new: TableKey) -> None:
         if not self._session.is_mysql and self._temporary(old) in self._store.temporary:
             self._rename_temporary(old, new)
         else:
             self._move(old, new)
 
-    def _rename_temporary(self, old: Key, new: Key) -> None:
+    def _rename_temporary(self, old: TableKey, new: TableKey) -> None:
         self._store.temporary.discard(self._temporary(old))
         self._store.temporary.add(self._temporary(new))
 
-    def _move(self, old: Key, new: Key) -> None:
+    def _move(self, old: TableKey, new: TableKey) -> None:
         store = self._store
         table = store.find(old)
         reason = store.lost.get(old)
@@ -179,7 +179,7 @@ class Step:
             store.forget(new)
             store.absent.pop(new, None)
 
-    def _drop(self, key: Key, statement: DropTables) -> None:
+    def _drop(self, key: TableKey, statement: DropTables) -> None:
         temporary = self._temporary(key)
         if statement.drops_real(temporary in self._store.temporary):
             self._store.drop(key)

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, may_change_rows, tokens_of
+from binlog_kaitai.ddl.lexer import (
+    COMMA,
+    Token,
+    TokenCursor,
+    TokenKind,
+    UnreadableError,
+    may_change_rows,
+    tokens_of,
+)
 from binlog_kaitai.ddl.statements import Name, skip_variables
 
 _VERBS = frozenset(("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"))
@@ -33,7 +41,7 @@ def changed_tables(query: bytes, sql_mode: Callable[[], int]) -> list[Name]:
         return []
     try:
         tokens = _beginning(query.decode("utf-8", "surrogateescape"), sql_mode)
-        return list(dict.fromkeys(_changed(Cursor(tokens))))
+        return list(dict.fromkeys(_changed(TokenCursor(tokens))))
     except (UnreadableError, RecursionError):
         return []
 
@@ -42,7 +50,7 @@ def _beginning(text: str, sql_mode: Callable[[], int]) -> list[Token]:
     """The tokens that name tables. Only the quoting of strings depends on the session's mode."""
     try:
         tokens = list(_heading(tokens_of(text)))
-        if not any(token.kind is Kind.STRING for token in tokens):
+        if not any(token.kind is TokenKind.STRING for token in tokens):
             return tokens
     except UnreadableError:
         pass  # possibly only in this mode
@@ -55,7 +63,7 @@ def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
     """
     depth, has_verb, is_name = 0, False, False
     for token in tokens:
-        if token.kind is Kind.MARK:
+        if token.kind is TokenKind.MARK:
             depth += (token.text == "(") - (token.text == ")")
         elif not depth:
             if has_verb and not is_name and token.keyword in _AFTER_TABLES:
@@ -65,7 +73,7 @@ def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
         yield token
 
 
-def _changed(cursor: Cursor) -> list[Name]:
+def _changed(cursor: TokenCursor) -> list[Name]:
     skip_variables(cursor)
     _skip_named_queries(cursor)
     verb = cursor.next().keyword
@@ -80,7 +88,7 @@ def _changed(cursor: Cursor) -> list[Name]:
     return list(_tables(cursor)) if verb in ("UPDATE", "DELETE") else []
 
 
-def _skip_named_queries(cursor: Cursor) -> None:
+def _skip_named_queries(cursor: TokenCursor) -> None:
     """Skip WITH and its named queries."""
     if not cursor.skip("WITH"):
         return
@@ -94,19 +102,19 @@ def _skip_named_queries(cursor: Cursor) -> None:
             return
 
 
-def _tables(cursor: Cursor) -> Iterator[Name]:
+def _tables(cursor: TokenCursor) -> Iterator[Name]:
     """The tables of an UPDATE or DELETE, joined or listed."""
     is_due = True
     while cursor:
         token = cursor.peek()
         if cursor.mark() == "(":
-            inner = Cursor(cursor.group())
+            inner = TokenCursor(cursor.group())
             if is_due and inner.keyword() not in _QUERIES:
                 yield from _tables(inner)
             is_due = False
         elif is_due and cursor.skip("{"):  # { OJ a LEFT JOIN b ON … }
             cursor.skip("OJ")
-        elif is_due and token is not None and token.kind in (Kind.WORD, Kind.NAME):
+        elif is_due and token is not None and token.kind in (TokenKind.WORD, TokenKind.NAME):
             yield _table(cursor)
             is_due = False
         else:
@@ -116,7 +124,7 @@ def _tables(cursor: Cursor) -> Iterator[Name]:
                 cursor.skip_group()  # the columns of a join's USING
 
 
-def _table(cursor: Cursor) -> Name:
+def _table(cursor: TokenCursor) -> Name:
     """A table name, optionally followed by `.*` in a multi-table DELETE."""
     names = [cursor.name()]
     while cursor.mark() == "." and cursor.mark(1) != "*":

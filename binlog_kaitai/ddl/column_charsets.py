@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.ddl.lexer import Cursor
+from binlog_kaitai.ddl.lexer import TokenCursor
 from binlog_kaitai.values.charsets import BINARY, charset_of, codec_table, decode, decode_member
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
@@ -15,7 +15,7 @@ from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, Colu
 DEFAULT = "default"
 
 
-def read_charset(cursor: Cursor) -> Charset:
+def read_charset(cursor: TokenCursor) -> Charset:
     """Parse a character set or collation option if one comes next; unknown, and so false, otherwise.
 
     A value of DEFAULT remains `DEFAULT`: its meaning depends on where the option is.
@@ -34,7 +34,7 @@ def read_charset(cursor: Cursor) -> Charset:
     return Charset(canonical(cursor.next().text))
 
 
-def _skip_words(cursor: Cursor, count: int) -> None:
+def _skip_words(cursor: TokenCursor, count: int) -> None:
     for _ in range(count):
         cursor.next()
     cursor.skip("=")
@@ -163,7 +163,7 @@ class CharsetChange:
         """Add a table option."""
         self._options.append(option)
 
-    def read_conversion(self, cursor: Cursor) -> None:
+    def read_conversion(self, cursor: TokenCursor) -> None:
         """Parse what follows CONVERT TO."""
         charset = read_charset(cursor)
         if charset.charset == DEFAULT:

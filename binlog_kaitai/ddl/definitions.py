@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.definition_match import DefinitionMismatch, fitted, with_unplaced
 from binlog_kaitai.ddl.lexer import may_matter, may_matter_bytes
-from binlog_kaitai.ddl.store import Key, Session, Store
+from binlog_kaitai.ddl.store import Session, Store, TableKey
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.sources.source import series_of
 from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
@@ -70,7 +70,7 @@ class Definitions:
         """
         if not may_matter(sql):
             return False
-        from binlog_kaitai.ddl.apply import Step
+        from binlog_kaitai.ddl.apply import DefinitionUpdate
         from binlog_kaitai.ddl.lexer import UnreadableError
         from binlog_kaitai.ddl.statements import CreateTable, TruncateTable, read_statement
 
@@ -85,7 +85,7 @@ class Definitions:
         if isinstance(statement, CreateTable):
             self._look_for_case(schema_name, statement)
         for store in (self._store, self._folded):
-            Step(store, schema_name, session).take(statement)
+            DefinitionUpdate(store, schema_name, session).apply(statement)
         return True
 
     def _look_for_case(self, schema_name: str, statement: CreateTable) -> None:
@@ -199,7 +199,9 @@ class Definitions:
                     store.lose(key, f"a statement could not be parsed: {reason}")
 
 
-def _match(store: Store, key: Key, table_map: TableMapEvent) -> TableDefinition | DefinitionMismatch | None:
+def _match(
+    store: Store, key: TableKey, table_map: TableMapEvent
+) -> TableDefinition | DefinitionMismatch | None:
     if (lost := store.lost.get(key)) is not None:
         return DefinitionMismatch(*key, lost)
     reason = ""

@@ -16,7 +16,7 @@ from binlog_kaitai.ddl.column_types import (
     mode_of_qualifier,
     sql_type,
 )
-from binlog_kaitai.ddl.lexer import Cursor, Kind, Token, UnreadableError, split
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split
 from binlog_kaitai.values.table_definition import (
     UNKNOWN_CHARSET,
     Charset,
@@ -41,7 +41,7 @@ _DEFAULT = UNKNOWN_CHARSET
 _NATIONAL = Charset("utf8mb3")
 
 
-def is_column(cursor: Cursor) -> bool:
+def is_column(cursor: TokenCursor) -> bool:
     """Whether a column comes next, rather than a key, constraint or period."""
     word = cursor.keyword()
     return word not in _NO_COLUMN and cursor.keyword(1) not in _NO_COLUMN_PAIRS.get(word, ())
@@ -70,7 +70,7 @@ class Key:
     only_if_new: bool = False
 
 
-def read_key(cursor: Cursor) -> Key:
+def read_key(cursor: TokenCursor) -> Key:
     """Parse a key or constraint to its end."""
     if cursor.skip("CONSTRAINT") and cursor.keyword() not in _NO_COLUMN:
         cursor.name()
@@ -82,10 +82,10 @@ def read_key(cursor: Cursor) -> Key:
     cursor.skip_one("KEY", "INDEX")
     only_if_new = cursor.skip("IF", "NOT", "EXISTS")
     token = cursor.peek()
-    name = token.text if token and token.kind is not Kind.MARK and token.keyword != "USING" else ""
+    name = token.text if token and token.kind is not TokenKind.MARK and token.keyword != "USING" else ""
     while cursor and cursor.mark() != "(":
         cursor.next()
-    parts = [Cursor(part) for part in split(cursor.group())]
+    parts = [TokenCursor(part) for part in split(cursor.group())]
     cursor.rest()
     if kind == "PRIMARY":
         names = [_key_column(part) for part in parts]
@@ -94,7 +94,7 @@ def read_key(cursor: Cursor) -> Key:
     return Key(name=name, expressions=expressions, is_unique=kind == "UNIQUE")
 
 
-def _key_column(part: Cursor) -> str | None:
+def _key_column(part: TokenCursor) -> str | None:
     """The column of a part of a key; None for an expression, a period, and anything else."""
     if part.mark():
         return None
@@ -121,7 +121,7 @@ class _Attributes:
     is_unique: bool = False
 
 
-def read_column(cursor: Cursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
+def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
     """Parse a column, and whether it has a unique key; stops before FIRST or AFTER.
 
     Raises
@@ -166,10 +166,10 @@ def read_column(cursor: Cursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
     return column, found.is_unique
 
 
-def _type(cursor: Cursor, found: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
+def _type(cursor: TokenCursor, found: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
     """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
-    if first.kind is Kind.MARK or first.kind is Kind.STRING:
+    if first.kind is TokenKind.MARK or first.kind is TokenKind.STRING:
         raise UnreadableError(f"expected a type, found {first.shown}")
     if cursor.skip("."):
         mode = mode_of_qualifier(first.text, sql_mode)
@@ -201,7 +201,7 @@ def _type(cursor: Cursor, found: _Attributes, sql_mode: int) -> tuple[str, list[
     return base, arguments
 
 
-def _attributes(cursor: Cursor, found: _Attributes) -> None:
+def _attributes(cursor: TokenCursor, found: _Attributes) -> None:
     """Parse the attributes after a type, up to the end, FIRST or AFTER."""
     while cursor and cursor.keyword() not in ("FIRST", "AFTER"):
         if charset := read_charset(cursor):
@@ -211,40 +211,40 @@ def _attributes(cursor: Cursor, found: _Attributes) -> None:
         token = cursor.next()
         if take := _ATTRIBUTES.get(token.keyword):
             take(cursor, found)
-        elif token.kind is Kind.MARK and token.text == "(":
+        elif token.kind is TokenKind.MARK and token.text == "(":
             raise UnreadableError("unexpected parenthesized group")
         if cursor.skip("="):  # the value of an engine's attribute
             cursor.next()
         cursor.skip_group()
 
 
-def _not(cursor: Cursor, found: _Attributes) -> None:
+def _not(cursor: TokenCursor, found: _Attributes) -> None:
     if cursor.skip("NULL"):
         found.is_nullable = False
 
 
-def _primary(cursor: Cursor, found: _Attributes) -> None:
+def _primary(cursor: TokenCursor, found: _Attributes) -> None:
     cursor.skip("KEY")
     found.is_primary_key, found.is_nullable = True, False
 
 
-def _unique(cursor: Cursor, found: _Attributes) -> None:
+def _unique(cursor: TokenCursor, found: _Attributes) -> None:
     cursor.skip("CLUSTERING")
     cursor.skip("KEY")
     found.is_unique = True
 
 
-def _clustering(cursor: Cursor, found: _Attributes) -> None:
+def _clustering(cursor: TokenCursor, found: _Attributes) -> None:
     """A clustering key of TokuDB, which is no primary key."""
     cursor.skip("KEY")
 
 
-def _constraint(cursor: Cursor, found: _Attributes) -> None:
+def _constraint(cursor: TokenCursor, found: _Attributes) -> None:
     if cursor.keyword() not in ("CHECK", "REFERENCES"):
         cursor.name()
 
 
-def _as(cursor: Cursor, found: _Attributes) -> None:
+def _as(cursor: TokenCursor, found: _Attributes) -> None:
     found.is_generated = found.is_virtual = True
     if cursor.skip("ROW"):
         found.is_virtual = found.is_nullable = False
@@ -252,16 +252,16 @@ def _as(cursor: Cursor, found: _Attributes) -> None:
         cursor.skip_one("START", "END")
 
 
-def _on_update(cursor: Cursor, found: _Attributes) -> None:
+def _on_update(cursor: TokenCursor, found: _Attributes) -> None:
     cursor.next()
     _skip_value(cursor)
 
 
-def _set(name: str, value: object) -> Callable[[Cursor, _Attributes], None]:
+def _set(name: str, value: object) -> Callable[[TokenCursor, _Attributes], None]:
     return lambda cursor, found: setattr(found, name, value)
 
 
-def _skip_value(cursor: Cursor) -> None:
+def _skip_value(cursor: TokenCursor) -> None:
     """Skip a default value: a literal, a name or call, or an expression in parentheses."""
     if cursor.skip_group():
         return
@@ -275,14 +275,14 @@ def _skip_value(cursor: Cursor) -> None:
         if cursor.peek() is not None:
             cursor.next()
     following = cursor.peek()
-    if token.kind is Kind.WORD and following is not None and following.kind is Kind.STRING:
+    if token.kind is TokenKind.WORD and following is not None and following.kind is TokenKind.STRING:
         cursor.next()  # x'41', _utf8mb4'text', DATE '2020-01-01'
     if token.keyword in ("NEXT", "PREVIOUS") and cursor.skip("VALUE", "FOR"):
         cursor.dotted_name()
     cursor.skip_group()
 
 
-def _skip_case(cursor: Cursor) -> None:
+def _skip_case(cursor: TokenCursor) -> None:
     """Skip a CASE expression, which MariaDB takes without parentheses, from after its first word."""
     depth = 1
     while depth:
@@ -290,11 +290,11 @@ def _skip_case(cursor: Cursor) -> None:
         depth += (word == "CASE") - (word == "END")
 
 
-def _skip_one(cursor: Cursor, found: _Attributes) -> None:
+def _skip_one(cursor: TokenCursor, found: _Attributes) -> None:
     cursor.next()
 
 
-def _skip_reference(cursor: Cursor) -> None:
+def _skip_reference(cursor: TokenCursor) -> None:
     cursor.dotted_name()
     cursor.skip_group()
     while cursor.skip_one("MATCH", "ON"):
@@ -306,7 +306,7 @@ def _skip_reference(cursor: Cursor) -> None:
             cursor.next()
 
 
-_ATTRIBUTES: dict[str, Callable[[Cursor, _Attributes], None]] = {
+_ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], None]] = {
     "UNSIGNED": _set("is_unsigned", True),
     "ZEROFILL": _set("is_unsigned", True),
     "ASCII": _set("charset", Charset("latin1")),

@@ -53,7 +53,7 @@ class UnreadableError(Exception):
     """The statement has a form that the parser does not support."""
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """Kinds of tokens. An unquoted word may be a keyword, a name or a number."""
 
     WORD = "word"
@@ -65,26 +65,26 @@ class Kind(Enum):
 class Token(NamedTuple):
     """One word, quoted name, string or other character; `text` excludes the quotes."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
 
     @property
     def keyword(self) -> str:
         """The word in upper case; empty for a token that cannot be a keyword."""
-        return self.text.upper() if self.kind is Kind.WORD and self.text.isascii() else ""
+        return self.text.upper() if self.kind is TokenKind.WORD and self.text.isascii() else ""
 
     @property
     def shown(self) -> str:
         """The token in error messages, which are stored in checkpoints: no values."""
-        return "a string" if self.kind is Kind.STRING else str(self)
+        return "a string" if self.kind is TokenKind.STRING else str(self)
 
     def __str__(self) -> str:
-        if self.kind is Kind.STRING:
+        if self.kind is TokenKind.STRING:
             return "'" + self.text.replace("'", "''") + "'"
-        return f"`{self.text}`" if self.kind is Kind.NAME else self.text
+        return f"`{self.text}`" if self.kind is TokenKind.NAME else self.text
 
 
-COMMA = Token(Kind.MARK, ",")
+COMMA = Token(TokenKind.MARK, ",")
 
 
 def tokens_of(
@@ -112,7 +112,7 @@ def tokens_of(
         at = found.end()
         match found.lastgroup:
             case "word":
-                yield Token(Kind.WORD, found[0])
+                yield Token(TokenKind.WORD, found[0])
             case "quote":
                 token, at = _quoted(sql, at, found[0], sql_mode)
                 yield token
@@ -124,7 +124,7 @@ def tokens_of(
                 raise UnreadableError("unterminated comment")
             case "mark" | "end":
                 for mark in found[0]:
-                    yield Token(Kind.MARK, mark)
+                    yield Token(TokenKind.MARK, mark)
     if depth:
         raise UnreadableError("unterminated comment")
 
@@ -139,10 +139,10 @@ def _quoted(sql: str, at: int, quote: str, sql_mode: int) -> tuple[Token, int]:
     text = found[0].replace(quote * 2, quote)
     if has_escapes:
         text = _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), text)
-    return Token(Kind.NAME if is_name else Kind.STRING, text), found.end() + 1
+    return Token(TokenKind.NAME if is_name else TokenKind.STRING, text), found.end() + 1
 
 
-class Cursor:
+class TokenCursor:
     """A position in a list of tokens."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
@@ -166,7 +166,7 @@ class Cursor:
     def mark(self, distance: int = 0) -> str:
         """A token's character; empty for a word or a string."""
         token = self.peek(distance)
-        return token.text if token and token.kind is Kind.MARK else ""
+        return token.text if token and token.kind is TokenKind.MARK else ""
 
     def next(self) -> Token:
         """The next token; advances past it."""
@@ -190,7 +190,7 @@ class Cursor:
     def name(self) -> str:
         """An identifier."""
         token = self.next()
-        if token.kind not in (Kind.WORD, Kind.NAME) or not token.text:
+        if token.kind not in (TokenKind.WORD, TokenKind.NAME) or not token.text:
             raise UnreadableError(f"expected a name, found {token.shown}")
         return token.text
 
@@ -209,7 +209,7 @@ class Cursor:
         start, depth = self._at, 1
         while depth:
             token = self.next()
-            if token.kind is Kind.MARK:
+            if token.kind is TokenKind.MARK:
                 depth += (token.text == "(") - (token.text == ")")
         return list(self._tokens[start : self._at - 1])
 
@@ -231,7 +231,7 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        if token.kind is Kind.MARK:
+        if token.kind is TokenKind.MARK:
             depth += (token.text == "(") - (token.text == ")")
             if token == COMMA and not depth:
                 parts.append([])

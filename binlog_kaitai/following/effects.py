@@ -22,7 +22,7 @@ from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.definition_changes import renamed_in
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.lexer import Cursor, UnreadableError, may_affect_tables, may_truncate
+from binlog_kaitai.ddl.lexer import TokenCursor, UnreadableError, may_affect_tables, may_truncate
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -248,7 +248,7 @@ def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
     if columns := tuple(pair for clause in statement.clauses if (pair := renamed_in(clause)) is not None):
         found.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
     for clause in statement.clauses:
-        cursor = Cursor(clause)
+        cursor = TokenCursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
             found.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))

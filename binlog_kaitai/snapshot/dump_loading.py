@@ -14,7 +14,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.store import Key
+from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.snapshot.dump_literals import Converter
@@ -161,9 +161,9 @@ class Loading:
         self.on_comment: Callable[[DumpScript, str], None] = lambda script, text: None
         self.on_statement: Callable[[DumpScript, str], None] = lambda script, text: None
         self.check_position: Callable[[DumpScript], None] = lambda script: None
-        self.tables: dict[Key, _Table] = {}
+        self.tables: dict[TableKey, _Table] = {}
         self._identify: Callable[[], None] | None = identify
-        self._skipped: set[Key] = set()
+        self._skipped: set[TableKey] = set()
         self._wanted = wanted
         self._progress = progress
         self._files = files
@@ -269,10 +269,10 @@ class Loading:
         self.tables[key] = _Table(schema, create)
         self._warn_of_engine(key, options)
 
-    def _is_wanted(self, key: Key) -> bool:
+    def _is_wanted(self, key: TableKey) -> bool:
         return key[0] not in SYSTEM and (not self._wanted or ".".join(key) in self._wanted)
 
-    def _warn_of_engine(self, key: Key, options: str) -> None:
+    def _warn_of_engine(self, key: TableKey, options: str) -> None:
         engine = _ENGINE.search(options)
         if engine is not None and engine[1].lower() not in _TRANSACTIONAL:
             warnings.warn(

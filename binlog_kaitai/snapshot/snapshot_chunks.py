@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Any
 
 from binlog_kaitai.arrow import pa, pc, pq
-from binlog_kaitai.ddl.store import Key
+from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.lake.write import Files
 from binlog_kaitai.live.server_session import ServerSession
@@ -69,7 +69,7 @@ class SnapshotChunk:
     files: dict[str, int]
 
     @property
-    def key(self) -> Key:
+    def key(self) -> TableKey:
         return self.schema_name, self.table_name
 
     @property
@@ -103,7 +103,7 @@ class ServerTable:
     statement: str = ""
 
     @property
-    def key(self) -> Key:
+    def key(self) -> TableKey:
         return self.schema.schema_name, self.schema.table_name
 
     @property
@@ -215,16 +215,16 @@ class Touched:
     """
 
     reason: str = ""
-    keys: dict[Key, set[int] | None] = field(default_factory=dict)
+    keys: dict[TableKey, set[int] | None] = field(default_factory=dict)
 
-    def of(self, key: Key) -> set[int] | None:
+    def of(self, key: TableKey) -> set[int] | None:
         """The keys of the rows of a table that may have changed; None if they are not known."""
         return None if self.reason else self.keys.get(lower(key), set())
 
-    def all_of(self, key: Key) -> None:
+    def all_of(self, key: TableKey) -> None:
         self.keys[lower(key)] = None
 
-    def add(self, key: Key, found: Iterable[int]) -> None:
+    def add(self, key: TableKey, found: Iterable[int]) -> None:
         known = self.keys.setdefault(lower(key), set())
         if known is None:
             return
@@ -233,7 +233,7 @@ class Touched:
             self.keys[max(self.keys, key=lambda one: len(self.keys[one] or ()))] = None
 
 
-def lower(key: Key) -> Key:
+def lower(key: TableKey) -> TableKey:
     """A table's name as the keys of `Touched` have it."""
     return key[0].lower(), key[1].lower()
 
@@ -256,7 +256,7 @@ class Chunks:
 
     def load(self) -> list[SnapshotChunk]:
         """The usable chunks of earlier attempts, at most one for each range; all other files are removed."""
-        found: dict[tuple[Key, int], int] = {}
+        found: dict[tuple[TableKey, int], int] = {}
         for path in sorted(self._records.glob("[0-9]*.json")):
             read = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
             read |= {"bounds": tuple(read["bounds"]), "view": View(**read["view"])}
@@ -343,7 +343,7 @@ class ChunkFiles(SnapshotFiles):
         self._settings = settings
         self._drafts = folder / "drafts"
         shutil.rmtree(self._drafts, ignore_errors=True)
-        self._open: dict[tuple[Key, int], tuple[Files, Path]] = {}
+        self._open: dict[tuple[TableKey, int], tuple[Files, Path]] = {}
         self._begun = 0
         self._chunks = Chunks(folder, settings)
         self.earlier = self._chunks.load()
@@ -412,15 +412,15 @@ class ChunkFiles(SnapshotFiles):
 
     def keep(
         self, chunks: Iterable[SnapshotChunk], tables: Iterable[ServerTable], touched: Touched
-    ) -> dict[Key, list[TableRange]]:
+    ) -> dict[TableKey, list[TableRange]]:
         """The ranges of chunks that need not be read again, except for some rows; forgets all others.
 
         The chunks are of tables that `can_be_kept`.
         """
-        by_table: dict[Key, list[SnapshotChunk]] = {}
+        by_table: dict[TableKey, list[SnapshotChunk]] = {}
         for one in chunks:
             by_table.setdefault(one.key, []).append(one)
-        found: dict[Key, list[TableRange]] = {}
+        found: dict[TableKey, list[TableRange]] = {}
         for table in tables:
             mine, keys = by_table.get(table.key, []), touched.of(table.key)
             statements, bounds = {one.statement for one in mine}, {one.bounds for one in mine}

@@ -15,7 +15,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.lexer import COMMENT, may_affect_tables, may_change_rows
-from binlog_kaitai.ddl.store import Key
+from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
 from binlog_kaitai.following.effects import texts_in
 from binlog_kaitai.kernels.arrays import Ints
@@ -40,7 +40,7 @@ _HARMLESS = re.compile(
 )
 
 
-def touched_since(sources: list[Source], position: int, tables: Mapping[Key, ServerTable]) -> Touched:
+def touched_since(sources: list[Source], position: int, tables: Mapping[TableKey, ServerTable]) -> Touched:
     """What the logs have changed since a position of the first of them, in any of the given tables."""
     found, wanted = Touched(), {lower(key): one for key, one in tables.items()}
     try:
@@ -57,7 +57,7 @@ def touched_since(sources: list[Source], position: int, tables: Mapping[Key, Ser
     return found
 
 
-def _take_statements(page: RowsPage, first: int, found: Touched, tables: Iterable[Key]) -> None:
+def _take_statements(page: RowsPage, first: int, found: Touched, tables: Iterable[TableKey]) -> None:
     block = page.block
     if len(block.rows_of(EventType.incident_event)):
         found.reason = "the log has an incident: changes may be missing"
@@ -81,7 +81,7 @@ def _may_name(query: bytes, name: str) -> bool:
     return not is_plain or name.lower().encode() in query.lower()
 
 
-def _take_rows(page: RowsPage, found: Touched, wanted: Mapping[Key, ServerTable]) -> None:
+def _take_rows(page: RowsPage, found: Touched, wanted: Mapping[TableKey, ServerTable]) -> None:
     numbers = page.images.table_of[page.chosen]
     for number in np.unique(numbers).tolist():
         events = page.chosen[numbers == number]

@@ -19,7 +19,7 @@ from binlog_kaitai.values import numbers, sql_text, strings, temporal
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, json_of, marked
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.values.sql_text import SqlDialect
 
 #: A value of a row: the result of `ColumnKind.decode`, or None for NULL.
 Value = (
@@ -40,7 +40,7 @@ Value = (
 Decode = Callable[[Any, Column], Value]
 Text = Callable[[Any, Column], str]
 ArrowName = Callable[[Column], str]
-Sql = Callable[[Any, Column, Dialect], str]
+Sql = Callable[[Any, Column, SqlDialect], str]
 
 #: Maximum digits of Arrow's 128-bit decimal.
 _DECIMAL_128 = 38
@@ -114,7 +114,7 @@ def text_form(value: Value, column: Column) -> str:
     return kind_of(column).text(value, column)
 
 
-def sql_form(value: Value, column: Column, dialect: Dialect) -> str:
+def sql_form(value: Value, column: Column, dialect: SqlDialect) -> str:
     """A value as an SQL literal, see `sql_text`.
 
     Raises

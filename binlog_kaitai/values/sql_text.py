@@ -56,7 +56,7 @@ _UTF8MB4 = (5, 5, 3)
 _MYSQL_WITH_AXES = (8, 0)
 
 
-class Dialect(NamedTuple):
+class SqlDialect(NamedTuple):
     """The SQL dialect of a server.
 
     Attributes
@@ -70,7 +70,7 @@ class Dialect(NamedTuple):
     version: tuple[int, ...] = _MYSQL_WITH_AXES
 
     @classmethod
-    def of(cls, server_version: str, *, is_mariadb: bool) -> Dialect:
+    def of(cls, server_version: str, *, is_mariadb: bool) -> SqlDialect:
         """The dialect for a server version string, such as ``"5.5.5-10.11.6-MariaDB-log"``."""
         text = server_version.removeprefix("5.5.5-") if is_mariadb else server_version
         return cls(is_mariadb, tuple(map(int, _DIGITS.findall(text.partition("-")[0])))[:3])
@@ -116,7 +116,7 @@ def hexed(data: bytes) -> str:
     return "0x" + data.hex().upper() if data else "''"
 
 
-def string_sql(value: str | bytes, column: Column, dialect: Dialect) -> str:
+def string_sql(value: str | bytes, column: Column, dialect: SqlDialect) -> str:
     """CHAR, VARCHAR, TEXT and their binary counterparts, UUID, INET4 and INET6."""
     charset = column.charset
     if isinstance(value, bytes):
@@ -132,7 +132,7 @@ def string_sql(value: str | bytes, column: Column, dialect: Dialect) -> str:
     return literal(value) if is_plain(value) else introducer(charset) + hexed(encoded(value))
 
 
-def choice_sql(value: str | int, column: Column, dialect: Dialect) -> str:
+def choice_sql(value: str | int, column: Column, dialect: SqlDialect) -> str:
     """ENUM and SET: members, or their number. An invalid ENUM value "" has the number 0."""
     if isinstance(value, int):
         return str(value)
@@ -179,7 +179,7 @@ def double_sql(value: float, *_: Any) -> str:
     return "-0e0" if text == "-0.0" else text.removesuffix(".0")
 
 
-def geometry_sql(value: bytes, _: Column, dialect: Dialect) -> str:
+def geometry_sql(value: bytes, _: Column, dialect: SqlDialect) -> str:
     """A geometry from SRID and WKB, in the stored axis order."""
     if len(value) <= _SRID.size:
         return hexed(value)

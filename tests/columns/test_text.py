@@ -25,7 +25,7 @@ from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_moments
 from binlog_kaitai.rows.text.sql_literals import as_arguments, literals, sql_style
 from binlog_kaitai.rows.text.text_styles import HEX, clock, digits, joined, written
 from binlog_kaitai.values.charsets import decode, encoder_of
-from binlog_kaitai.values.sql_text import Dialect, literal
+from binlog_kaitai.values.sql_text import SqlDialect, literal
 from binlog_kaitai.values.temporal import datetime_text
 from tests.columns.support import all_files, use_plain_kernels
 from tests.extent import sample
@@ -33,7 +33,7 @@ from tests.values.literals import LITERAL, value_of
 
 WORDS = ("types", "charsets", "json", "metadata", "invisible")
 FILES = [path for path in all_files() if path.parent.name.startswith(WORDS)]
-STYLE = sql_style(Dialect())
+STYLE = sql_style(SqlDialect())
 
 
 def columns_of(path: Path) -> Iterator[Cells]:

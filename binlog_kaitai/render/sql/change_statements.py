@@ -36,7 +36,7 @@ from binlog_kaitai.values.column_kinds import STRING_TYPES
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import (
     UTF8,
-    Dialect,
+    SqlDialect,
     double_sql,
     identifier,
     introducer,
@@ -83,7 +83,7 @@ class ChangeStatements:
     """
 
     def __init__(
-        self, table: Table, dialect: Dialect, *, undo: bool, fitted: FittedTable | None = None
+        self, table: Table, dialect: SqlDialect, *, undo: bool, fitted: FittedTable | None = None
     ) -> None:
         schema = table.schema
         self._undo = undo
@@ -218,7 +218,7 @@ class ChangeStatements:
             raise RefusedError(f"the image lacks {_list(missing)}")
 
 
-def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
+def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
     """The expression for an exact comparison, and the text before and after the literal.
 
     Parameters

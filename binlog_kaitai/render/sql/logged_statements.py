@@ -28,7 +28,7 @@ from binlog_kaitai.render.sql.script_lines import (
 from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import MisreadError, delimited, statement_text
 from binlog_kaitai.rows.log_pages import RowsPage
-from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.values.sql_text import SqlDialect
 from binlog_kaitai.views.transaction_values import Parts
 
 #: Events that belong to the following statement.
@@ -124,7 +124,7 @@ class LoggedStatements:
         #: Effects of the last block's statements on tables; only determined for undo.
         self.alterations: list[LaterAlteration] = []
 
-    def lines(self, page: RowsPage, roles: Roles, dialect: Dialect) -> ScriptLines:
+    def lines(self, page: RowsPage, roles: Roles, dialect: SqlDialect) -> ScriptLines:
         """The lines of all wanted statements of a block."""
         block = page.block
         texts: list[bytes] = []
@@ -153,7 +153,7 @@ class LoggedStatements:
             return True
         return filters.takes_names(getattr(page.block.event(row).body, "schema_name", None), None)
 
-    def _text(self, block: Block, row: int, kind: int, context: list[Event], dialect: Dialect) -> bytes:
+    def _text(self, block: Block, row: int, kind: int, context: list[Event], dialect: SqlDialect) -> bytes:
         event = block.event(row)
         body: Any = event.body
         where = place(block, row)

@@ -36,7 +36,7 @@ from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
-from binlog_kaitai.values.sql_text import Dialect, is_plain
+from binlog_kaitai.values.sql_text import SqlDialect, is_plain
 from binlog_kaitai.views.row_objects import Failure, by_kernels_or_reader
 
 #: Number of rows converted to text at once.
@@ -69,7 +69,7 @@ class RowStatements:
 
     Attributes
     ----------
-    dialect : Dialect
+    dialect : SqlDialect
         That of the server that wrote the events.
     choice : RowChoice
         Selects the wanted changes.
@@ -83,11 +83,11 @@ class RowStatements:
     def __init__(self, options: SqlOptions, report: OmissionReport, threads: int = 1) -> None:
         self._threads = threads
         self._lock = Lock()
-        self.dialect = Dialect()
+        self.dialect = SqlDialect()
         self._options = options
         self.choice = RowChoice(options.wanted)
         self._report = report
-        self._writers: dict[tuple[int, Dialect], tuple[Table, ChangeStatements]] = {}
+        self._writers: dict[tuple[int, SqlDialect], tuple[Table, ChangeStatements]] = {}
         self._beginnings: dict[bytes, int] = {}
         self._noted: set[str] = set()
         self._page = -1

@@ -51,7 +51,7 @@ from binlog_kaitai.rows.text.text_styles import clock, digits, joined
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.values.schema import is_mariadb
-from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.values.sql_text import SqlDialect
 
 #: Used instead of the number of a transaction.
 NO_TRANSACTION = -1
@@ -186,7 +186,7 @@ class SqlScript:
         if len(block) and block.positions[0] == len(MAGIC):
             yield from self._new_file(block)
         # The first event precedes its own format; only after it is MariaDB recognized.
-        self._rows.dialect = Dialect.of(self._version, is_mariadb=is_mariadb(block.layout))
+        self._rows.dialect = SqlDialect.of(self._version, is_mariadb=is_mariadb(block.layout))
         roles = roles_of(block)
         transactions = Transactions(block, roles, self._boundaries, self._last)
         if self._open is not None and transactions.count and self._open < transactions.base:

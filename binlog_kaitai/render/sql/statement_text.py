@@ -30,7 +30,7 @@ from binlog_kaitai.rows.text.text_styles import joined
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
 from binlog_kaitai.values.sql_text import (
     UTF8,
-    Dialect,
+    SqlDialect,
     double_sql,
     hexed,
     identifier,
@@ -124,7 +124,7 @@ _PREPARED = re.compile(
 _MOST = 1 << 12
 
 
-def can_prepare(query: bytes, dialect: Dialect) -> bool:
+def can_prepare(query: bytes, dialect: SqlDialect) -> bool:
     """Whether servers of a dialect prepare a statement."""
     if dialect.is_mariadb and dialect.version >= _MARIADB_PREPARES_ALL:
         return True
@@ -204,7 +204,7 @@ class Setting(NamedTuple):
     usual: str | None = "DEFAULT"
 
 
-def preamble(dialect: Dialect) -> bytes:
+def preamble(dialect: SqlDialect) -> bytes:
     """The start of the script, before all statements.
 
     The client's character set comes first: it is the only setting that cannot be restored, and must equal the
@@ -230,7 +230,7 @@ def postamble() -> bytes:
     return f"SET {back};\n".encode()
 
 
-def statement_text(event: Event, context: list[Event], dialect: Dialect) -> bytes:
+def statement_text(event: Event, context: list[Event], dialect: SqlDialect) -> bytes:
     """A logged statement with everything that it needs, ready to run.
 
     Parameters
@@ -273,7 +273,7 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     return text + (f"SET NAMES {dialect.utf8};\n".encode() if has_charset else b"")
 
 
-def _way(query: bytes, variables: dict[str, Any], dialect: Dialect) -> tuple[bytes, bytes]:
+def _way(query: bytes, variables: dict[str, Any], dialect: SqlDialect) -> tuple[bytes, bytes]:
     """How to write a statement: the text before its settings, and the text that runs it."""
     modes = variables["sql_mode"].modes if "sql_mode" in variables else 0
     if is_safe(query, modes):
@@ -339,7 +339,7 @@ def _variables(body: Any) -> dict[str, Any]:
     return {getattr(one.key, "name", str(one.key)): one.value for one in variables}
 
 
-def _settings(event: Event, variables: dict[str, Any], dialect: Dialect) -> list[Setting]:
+def _settings(event: Event, variables: dict[str, Any], dialect: SqlDialect) -> list[Setting]:
     body: Any = event.body
     micro = variables.get("microseconds") or variables.get("mariadb_microseconds")
     fraction = f".{micro.microseconds:06}" if micro is not None else ""
@@ -365,7 +365,7 @@ def _settings(event: Event, variables: dict[str, Any], dialect: Dialect) -> list
     return settings + _of_definitions(variables)
 
 
-def _of_flags(flags: Any, dialect: Dialect) -> list[Setting]:
+def _of_flags(flags: Any, dialect: SqlDialect) -> list[Setting]:
     settings = []
     if flags.is_foreign_key_checks_off:
         settings.append(Setting("foreign_key_checks", "0", "1"))

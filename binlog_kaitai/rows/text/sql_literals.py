@@ -20,7 +20,7 @@ from binlog_kaitai.rows.text.sql_kernels import put_literals, put_pieces
 from binlog_kaitai.rows.text.text_styles import HEX, Style, by_value, joined, ranges, text_array, written
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
-from binlog_kaitai.values.sql_text import PLAIN, UTF8, Dialect, document_sql, introducer, literal
+from binlog_kaitai.values.sql_text import PLAIN, UTF8, SqlDialect, document_sql, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
 
 _SRID_SIZE = 4
@@ -147,7 +147,7 @@ def _document(cells: Cells, raw: bytes) -> bytes:
     return (literal("null") if document is None else document_sql(document)).encode()
 
 
-def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:
+def geometries(dialect: SqlDialect, _: Style, cells: Cells) -> Any:
     """Geometries from SRID and WKB; those without SRID, or with a frequent one, are formatted together."""
     data, offsets = contents(cells)
     raw = of_bytes(cells, pa.binary(), data, offsets)
@@ -178,7 +178,7 @@ def vectors(_: Style, cells: Cells) -> Any:
 
 
 @cache
-def sql_style(dialect: Dialect, *, defers_long: bool = False) -> Style:
+def sql_style(dialect: SqlDialect, *, defers_long: bool = False) -> Style:
     """The style for SQL literals of a dialect; with `defers_long`, long values become placeholders."""
 
     def value(one: Value, column: Any) -> bytes:
