@@ -114,10 +114,10 @@ class ClientChoice(_Choice):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         word = str(value).rstrip(" ").lower()
-        found = [one for one in self.choices if one == word] or [
-            one for one in self.choices if word and one.startswith(word)
-        ]
-        return found[0] if len(found) == 1 else str(super().convert(value, param, ctx))
+        if word in self.choices:
+            return word
+        longer = [choice for choice in self.choices if word and choice.startswith(word)]
+        return longer[0] if len(longer) == 1 else str(super().convert(value, param, ctx))
 
 
 class ClientNumber(_AnyType):
@@ -142,7 +142,7 @@ class ClientNumbers(_AnyType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[int]:
         if isinstance(value, frozenset):
             return value  # the default
-        return frozenset(ClientNumber().convert(one.strip(), param, ctx) for one in str(value).split(","))
+        return frozenset(ClientNumber().convert(word.strip(), param, ctx) for word in str(value).split(","))
 
 
 class ClientPosition(ClientNumber):
@@ -151,14 +151,14 @@ class ClientPosition(ClientNumber):
     name = "position"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        gtids = [one.strip() for one in str(value).split(",")]
-        if not all(_GTID.fullmatch(one) for one in gtids):
+        gtids = [gtid.strip() for gtid in str(value).split(",")]
+        if not all(_GTID.fullmatch(gtid) for gtid in gtids):
             return super().convert(value, param, ctx)
-        parts = [[int(part) for part in one.split("-")] for one in gtids]
-        found = {domain: number for domain, _, number in parts}
-        if len(found) < len(parts):
+        parts = [[int(part) for part in gtid.split("-")] for gtid in gtids]
+        numbers = {domain: number for domain, _, number in parts}
+        if len(numbers) < len(parts):
             self.fail(f"{value} has two GTIDs of the same domain; give one per domain")
-        return found
+        return numbers
 
 
 class ClientCommand(click.Command):

@@ -44,7 +44,7 @@ def explain(sources: tuple[str, ...], position: int | None, output: str, wide: b
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full apply to text output only; JSON is always complete")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
-    found, header_size = False, 0
+    is_shown, header_size = False, 0
 
     def see_header(header: bytes) -> None:
         nonlocal header_size
@@ -59,12 +59,12 @@ def explain(sources: tuple[str, ...], position: int | None, output: str, wide: b
                 if position is not None and event.position > position:
                     break
                 if position is None or event.position == position:
-                    found = True
+                    is_shown = True
                     explained = Explained.of(event, header_size)
                     _print(explained, output, width, in_full=in_full)
                     if explained.error is not None:
                         raise event.locate(explained.error)
-    if not found and position is not None:
+    if not is_shown and position is not None:
         for source in log.sources:
             options.refuse_position(source, position)
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))

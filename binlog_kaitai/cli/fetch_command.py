@@ -127,7 +127,7 @@ def fetch(
             raise
 
 
-def _interrupt(*given: Any) -> None:
+def _interrupt(*details: Any) -> None:
     raise KeyboardInterrupt
 
 

@@ -41,8 +41,12 @@ class _Words(click.Path):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[click.shell_completion.CompletionItem]:
         words = [] if ctx.params.get("operands") else _OPERATIONS
-        found = [click.shell_completion.CompletionItem(one) for one in words if one.startswith(incomplete)]
-        return [*found, *super().shell_complete(ctx, param, incomplete)]
+        operations = [
+            click.shell_completion.CompletionItem(operation)
+            for operation in words
+            if operation.startswith(incomplete)
+        ]
+        return [*operations, *super().shell_complete(ctx, param, incomplete)]
 
 
 @click.command()
@@ -85,23 +89,23 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
     if len(texts) < (1 if operation == "union" else 2):
         raise UsageError(f"{operation} needs at least two sets: {operation} FIRST SECOND")
     try:
-        found = _result(operation, _operands(texts, logged=logged), logged=logged, positions=positions)
+        result = _result(operation, _operands(texts, logged=logged), logged=logged, positions=positions)
     except BinlogError as error:
         if operation != _CONTAINS:
             raise
         warn(error)
         sys.exit(EXIT_FAILED)
-    shown = found.position() if positions and operation == "union" else found
+    shown = result.position() if positions and operation == "union" else result
     if output == "json":
         name = (
-            {"contains": not found, "missing": str(shown)}
+            {"contains": not result, "missing": str(shown)}
             if operation == _CONTAINS
             else {"gtids": str(shown)}
         )
-        click.echo(json.dumps({**name, "count": _count(found)}))
-    elif found:
+        click.echo(json.dumps({**name, "count": _count(result)}))
+    elif result:
         say(str(shown))
-    if operation == _CONTAINS and found:
+    if operation == _CONTAINS and result:
         sys.exit(EXIT_MISSING)
 
 
@@ -116,25 +120,27 @@ def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
 
     ends: list[Any] = []
     literals = [_literal(text) for text in texts]
-    found = []
+    operands = []
     with progress_over_all() as progress:
         for text, gtids in zip(texts, literals, strict=True):
             is_log = gtids is None
             if gtids is None:
                 gtids = logged_gtids(text, has_previous=not logged, ends=ends, progress=progress)
-            found.append(_Operand(gtids, is_log))
+            operands.append(_Operand(gtids, is_log))
     options.say_ends(ends)
-    return found
+    return operands
 
 
 def _result(operation: str, operands: list[_Operand], *, logged: bool, positions: bool) -> GtidSet:
-    sets = [one.gtids for one in operands]
+    sets = [operand.gtids for operand in operands]
     if not positions:
         return _combined(operation, sets)
     # A position contains everything in its domain up to it, from any server; the output lists the given
     # GTIDs.
-    wide = [one.gtids if one.is_log and logged else one.gtids.up_to_here(sets) for one in operands]
-    named = [one.gtids if one.is_log else one.gtids.up_to_here() for one in operands]
+    wide = [
+        operand.gtids if operand.is_log and logged else operand.gtids.up_to_here(sets) for operand in operands
+    ]
+    named = [operand.gtids if operand.is_log else operand.gtids.up_to_here() for operand in operands]
     return _combined(operation, wide) & reduce(operator.or_, named)
 
 
@@ -153,6 +159,6 @@ def _literal(text: str) -> GtidSet | None:
     return GtidSet.parse(text) if not text.strip() or _GTID.match(text) else None
 
 
-def _count(found: GtidSet) -> int:
+def _count(gtids: GtidSet) -> int:
     # `len` is limited to 2^63.
-    return sum(last - first + 1 for _, numbers in found.items() for first, last in numbers)
+    return sum(last - first + 1 for _, numbers in gtids.items() for first, last in numbers)

@@ -37,8 +37,8 @@ source_paths = click.argument(
 
 def _files_read(context: click.Context) -> list[str]:
     """The files that options name as inputs."""
-    found: list[str] = context.meta.setdefault(f"{__name__}.files", [])
-    return found
+    files: list[str] = context.meta.setdefault(f"{__name__}.files", [])
+    return files
 
 
 def refuse_inputs(target: str | Path | None, sources: Iterable[str | None]) -> None:
@@ -62,11 +62,11 @@ def _use_key(context: click.Context, option: click.Parameter, value: Any) -> Non
         return
     from binlog_kaitai.sources.keys import Keys, use
 
-    given = context.meta.setdefault(f"{__name__}.keys", {})
-    given[option.name] = value
+    keys = context.meta.setdefault(f"{__name__}.keys", {})
+    keys[option.name] = value
     if isinstance(option.type, click.Path):
         _files_read(context).extend(value)
-    use(Keys.of(**given))
+    use(Keys.of(**keys))
     context.call_on_close(lambda: use(None))
 
 
@@ -139,8 +139,8 @@ class LocalPath(click.Path):
         What to do with a URL.
     """
 
-    def __init__(self, *given: Any, instead: str = _COPY, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *arguments: Any, instead: str = _COPY, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
         self._instead = instead
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -186,10 +186,10 @@ def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[C
     """Add an option that takes a comma-separated list of names and passes it as a tuple."""
 
     def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
-        found = tuple(one.strip() for one in text.split(",") if one.strip())
-        if unknown := [one for one in found if one not in names]:
+        chosen = tuple(name.strip() for name in text.split(",") if name.strip())
+        if unknown := [name for name in chosen if name not in names]:
             raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(names)}")
-        return found
+        return chosen
 
     def complete(context: click.Context, parameter: click.Parameter, beginning: str) -> list[str]:
         before, comma, last = beginning.rpartition(",")

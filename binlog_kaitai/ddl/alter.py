@@ -67,7 +67,7 @@ class Alteration:
         # With the hidden columns, which keep their places among the others.
         self._table = replace(table, columns=table.all_columns, hidden_columns=())
         self._sql_mode, self._charsets = sql_mode, charsets
-        self._hidden = {one.name: one for one in table.hidden_columns}
+        self._hidden = {hidden.name: hidden for hidden in table.hidden_columns}
         self._new_hidden: list[HiddenColumn] = []
         self._replaced: dict[int, ColumnDefinition | None] = {}
         self._redefined: set[int] = set()
@@ -309,9 +309,9 @@ class Alteration:
 
     def _rename_index(self, old: str, new: str) -> None:
         """Rename an index with its hidden columns, or drop it if there is no new name."""
-        for name, one in self._hidden.items():
-            if one.key_name.casefold() == old.casefold():
-                self._hidden[name] = one._replace(key_name=new)
+        for name, hidden in self._hidden.items():
+            if hidden.key_name.casefold() == old.casefold():
+                self._hidden[name] = hidden._replace(key_name=new)
 
     def _alter(self, cursor: TokenCursor) -> None:
         """ALTER COLUMN changes a default or the visibility of a column; MariaDB takes its new name, too."""

@@ -214,8 +214,8 @@ class DefinitionUpdate:
 
 def _new_name(statement: AlterTable) -> Name | None:
     """The new name that a statement gives to its table: the last one."""
-    found: Name | None = None
+    name: Name | None = None
     for clause in statement.clauses:
         with suppress(UnreadableError):
-            found = new_name_in(clause) or found
-    return found
+            name = new_name_in(clause) or name
+    return name

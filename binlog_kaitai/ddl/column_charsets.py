@@ -83,11 +83,11 @@ def with_options(current: Charset, options: Sequence[Charset], above: Charset) -
     return agreed(recent, older)
 
 
-def agreed(one: Charset, other: Charset) -> Charset:
+def agreed(first: Charset, second: Charset) -> Charset:
     """What two charsets have in common, of which it is not known which one applies."""
-    if one.charset != other.charset:
+    if first.charset != second.charset:
         return UNKNOWN_CHARSET
-    return one if one == other else Charset(one.charset)
+    return first if first == second else Charset(first.charset)
 
 
 def charset_of_number(collation_id: int | None) -> Charset:
@@ -264,8 +264,8 @@ def _member(literal: str, charset: str | None) -> str | None:
 
 def _bytes(literal: str) -> bytes | None:
     for pattern, base, count in ((_HEXADECIMAL, 16, 2), (_BINARY, 2, 8)):
-        if (found := pattern.fullmatch(literal)) is not None:
-            digits = found[1] or found[2]
+        if (match := pattern.fullmatch(literal)) is not None:
+            digits = match[1] or match[2]
             return int(digits, base).to_bytes(-(-len(digits) // count), "big")
     return None
 
@@ -277,7 +277,9 @@ def bytes_of(text: str, charset: str) -> bytes | None:
         return None
     others = {text: data for data, text in table.others.items()}
     try:
-        data = b"".join(others.get(one) or one.encode(table.codec, "surrogateescape") for one in text)
+        data = b"".join(
+            others.get(character) or character.encode(table.codec, "surrogateescape") for character in text
+        )
     except UnicodeEncodeError:
         return None
     return data if decode_member(data, charset) == text else None
@@ -287,4 +289,4 @@ def _converted(member: str, charset: str | None) -> str:
     """A member with question marks for characters that its character set lacks, as the server stores it."""
     if charset is None or codec_table(charset) is None:
         return member
-    return "".join("?" if bytes_of(one, charset) is None else one for one in member)
+    return "".join("?" if bytes_of(character, charset) is None else character for character in member)

@@ -94,17 +94,17 @@ def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
         definitions.observe_query(body)
         return [DefinitionChange(DdlKind.UNREADABLE, schema, None)]
     definitions.of("", "")  # those of a log's part are found when they are asked for
-    found = list(_planned(statement, schema, session, definitions))
+    changes = list(_planned(statement, schema, session, definitions))
     definitions.observe_query(body)
-    return [_with_result(one, definitions) for one in found]
+    return [_with_result(change, definitions) for change in changes]
 
 
-def _with_result(one: DefinitionChange, definitions: Definitions) -> DefinitionChange:
+def _with_result(change: DefinitionChange, definitions: Definitions) -> DefinitionChange:
     """The same with the definition after the statement."""
-    if one.table_name is None or one.kind in (DdlKind.DROP_TABLE, DdlKind.RENAME_TABLE):
-        return one
-    schema, table = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
-    return replace(one, after=definitions.of(schema, table))
+    if change.table_name is None or change.kind in (DdlKind.DROP_TABLE, DdlKind.RENAME_TABLE):
+        return change
+    schema, table = change.new_schema_name or change.schema_name, change.new_table_name or change.table_name
+    return replace(change, after=definitions.of(schema, table))
 
 
 def _planned(

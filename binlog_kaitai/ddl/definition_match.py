@@ -99,7 +99,9 @@ def _with_hidden(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDe
 
 def with_unplaced(table: TableDefinition) -> TableDefinition:
     """A table from a file of definitions, which does not show where hidden columns are."""
-    return replace(table, hidden_columns=tuple(one._replace(is_placed=False) for one in table.hidden_columns))
+    return replace(
+        table, hidden_columns=tuple(hidden._replace(is_placed=False) for hidden in table.hidden_columns)
+    )
 
 
 def _arranged(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDefinition, ...]:
@@ -158,7 +160,11 @@ def unknown_signs(schema: Schema, table_map: TableMapEvent) -> str:
     schema
         The columns by the table map and a definition, if there is one.
     """
-    columns = [one.name for one in schema.columns if one.type in INTEGER_TYPES and one.is_unsigned is None]
+    columns = [
+        column.name
+        for column in schema.columns
+        if column.type in INTEGER_TYPES and column.is_unsigned is None
+    ]
     if not (columns and table_map.has_signedness):
         return ""
     return (

@@ -144,8 +144,8 @@ class Definitions:
 
     def of(self, schema_name: str, table_name: str, table_map: Any = None) -> TableDefinition | None:
         """The definition of a table; given the body of a table map event, only if it matches."""
-        found = self.match(schema_name, table_name, table_map)
-        return found if isinstance(found, TableDefinition) else None
+        definition = self.match(schema_name, table_name, table_map)
+        return definition if isinstance(definition, TableDefinition) else None
 
     def match(
         self, schema_name: str, table_name: str, table_map: Any = None
@@ -154,15 +154,15 @@ class Definitions:
         if table_map is not None and table_name != self._folded.name(table_name):
             self._has_case = True
         key = (schema_name, table_name)
-        found = _match(self._store, key, table_map)
+        exact = _match(self._store, key, table_map)
         if self._has_case:
-            return found
+            return exact
         folded = _match(self._folded, self._folded.key(*key), table_map)
         if not isinstance(folded, TableDefinition):
-            return found or folded
-        if isinstance(found, TableDefinition) and found.columns != folded.columns:
+            return exact or folded
+        if isinstance(exact, TableDefinition) and exact.columns != folded.columns:
             return DefinitionMismatch(*key, "statements spell it in several ways, and differ in what it is")
-        return found if isinstance(found, TableDefinition) else folded
+        return exact if isinstance(exact, TableDefinition) else folded
 
     def is_temporary(self, session: Session, schema_name: str, table_name: str) -> bool:
         """Whether a name means a temporary table in a session."""
@@ -207,10 +207,10 @@ def _match(
     reason = ""
     for table in (store.tables.get(key), store.given.get(key)):
         if table is not None:
-            found = table if table_map is None else fitted(table, table_map)
-            if isinstance(found, TableDefinition):
-                return found
-            reason = reason or found
+            fit = table if table_map is None else fitted(table, table_map)
+            if isinstance(fit, TableDefinition):
+                return fit
+            reason = reason or fit
     return DefinitionMismatch(*key, reason) if reason else None
 
 
@@ -268,7 +268,7 @@ def _of_store(store: Store) -> list[Any]:
     return [
         [_plain(table) for _, table in sorted(store.tables.items())],
         [[*key, reason] for key, reason in sorted(store.lost.items())],
-        [[name, one.charset, one.collation] for name, one in sorted(store.databases.items())],
+        [[name, charset.charset, charset.collation] for name, charset in sorted(store.databases.items())],
         [[thread, *key] for thread, key in sorted(store.temporary)],
         [list(key) for key in store.absent],
     ]
@@ -305,8 +305,8 @@ def _fill(
     temporary: list[Any],
     absent: Sequence[Any] = (),  # not in states of earlier versions
 ) -> None:
-    for one in tables:
-        table = _table(one)
+    for saved in tables:
+        table = _table(saved)
         store.tables[table.schema_name, table.table_name] = table
     store.lost.update({(schema, name): reason for schema, name, reason in lost})
     store.databases.update({name: Charset(*rest) for name, *rest in databases})
@@ -316,27 +316,27 @@ def _fill(
 
 def _plain(value: Any) -> dict[str, Any]:
     """The fields of a definition that differ from their defaults."""
-    found = {}
+    own_fields = {}
     for field in fields(value):
         own = getattr(value, field.name)
         if own != field.default:
-            found[field.name] = own
+            own_fields[field.name] = own
     if isinstance(value, TableDefinition):
-        found["columns"] = [_plain(column) for column in value.columns]
+        own_fields["columns"] = [_plain(column) for column in value.columns]
         if value.default_charset:
-            found["default_charset"] = [value.default_charset.charset, value.default_charset.collation]
-    return found
+            own_fields["default_charset"] = [value.default_charset.charset, value.default_charset.collation]
+    return own_fields
 
 
-def _table(found: dict[str, Any]) -> TableDefinition:
-    found = _tuples(found)
-    found["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in found["columns"])
-    if "hidden_columns" in found:
-        found["hidden_columns"] = tuple(HiddenColumn(*one) for one in found["hidden_columns"])
-    if "default_charset" in found:
-        found["default_charset"] = Charset(*found["default_charset"])
-    return TableDefinition(**found)
+def _table(saved: dict[str, Any]) -> TableDefinition:
+    saved = _tuples(saved)
+    saved["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in saved["columns"])
+    if "hidden_columns" in saved:
+        saved["hidden_columns"] = tuple(HiddenColumn(*hidden) for hidden in saved["hidden_columns"])
+    if "default_charset" in saved:
+        saved["default_charset"] = Charset(*saved["default_charset"])
+    return TableDefinition(**saved)
 
 
-def _tuples(found: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+def _tuples(saved: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()}

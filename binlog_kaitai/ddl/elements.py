@@ -130,20 +130,20 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
         The column has no name, or no type that a server has.
     """
     name = cursor.dotted_name()[-1]
-    found = _Attributes()
-    base, arguments = _type(cursor, found, sql_mode)
-    _attributes(cursor, found)
+    attributes = _Attributes()
+    base, arguments = _type(cursor, attributes, sql_mode)
+    _attributes(cursor, attributes)
     texts = tuple(" ".join(map(str, part)) for part in split(arguments)) if arguments else ()
     if base == SERIAL:
-        base, found.is_unsigned, found.is_nullable = "bigint", True, False
+        base, attributes.is_unsigned, attributes.is_nullable = "bigint", True, False
     if base in BOOLEANS:
         base, texts = "tinyint", ("1",)
     kind = sql_type(base)
     type_name = base + (f"({','.join(texts)})" if texts else "")
-    if kind.is_number and found.is_unsigned:
+    if kind.is_number and attributes.is_unsigned:
         type_name += " unsigned"
-    charset = found.charset if kind.is_text else _DEFAULT
-    if found.is_binary and charset.charset is None:
+    charset = attributes.charset if kind.is_text else _DEFAULT
+    if attributes.is_binary and charset.charset is None:
         charset = replace(charset, collation="bin")  # the binary collation of a charset that is not known yet
     if base == "json":
         charset = Charset("utf8mb4")  # a text type in MariaDB
@@ -152,21 +152,21 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
         type_name,
         base,
         texts,
-        found.is_unsigned if kind.is_number else None,
+        attributes.is_unsigned if kind.is_number else None,
         charset.charset,
         charset.collation,
         None,
-        found.is_nullable,
-        found.is_primary_key,
-        found.is_generated,
-        found.is_virtual,
-        found.is_visible,
-        found.is_row_period,
+        attributes.is_nullable,
+        attributes.is_primary_key,
+        attributes.is_generated,
+        attributes.is_virtual,
+        attributes.is_visible,
+        attributes.is_row_period,
     )
-    return column, found.is_unique
+    return column, attributes.is_unique
 
 
-def _type(cursor: TokenCursor, found: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
+def _type(cursor: TokenCursor, attributes: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
     """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
     if first.kind is TokenKind.MARK or first.kind is TokenKind.STRING:
@@ -178,10 +178,10 @@ def _type(cursor: TokenCursor, found: _Attributes, sql_mode: int) -> tuple[str, 
         sql_mode, first = mode, cursor.next()
     base = first.text.lower()
     if base == "national":
-        found.charset = _NATIONAL
+        attributes.charset = _NATIONAL
         base = cursor.name().lower()
     elif base in ("nchar", "nvarchar"):
-        found.charset = _NATIONAL
+        attributes.charset = _NATIONAL
     if base == "long":
         base = "mediumblob" if cursor.skip("VARBINARY") else "mediumtext"
         cursor.skip_one("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER")
@@ -201,16 +201,16 @@ def _type(cursor: TokenCursor, found: _Attributes, sql_mode: int) -> tuple[str, 
     return base, arguments
 
 
-def _attributes(cursor: TokenCursor, found: _Attributes) -> None:
+def _attributes(cursor: TokenCursor, attributes: _Attributes) -> None:
     """Parse the attributes after a type, up to the end, FIRST or AFTER."""
     while cursor and cursor.keyword() not in ("FIRST", "AFTER"):
         if charset := read_charset(cursor):
             if charset.charset != DEFAULT:
-                found.charset = merge(found.charset, charset)
+                attributes.charset = merge(attributes.charset, charset)
             continue
         token = cursor.next()
         if take := _ATTRIBUTES.get(token.keyword):
-            take(cursor, found)
+            take(cursor, attributes)
         elif token.kind is TokenKind.MARK and token.text == "(":
             raise UnreadableError("unexpected parenthesized group")
         if cursor.skip("="):  # the value of an engine's attribute
@@ -218,47 +218,47 @@ def _attributes(cursor: TokenCursor, found: _Attributes) -> None:
         cursor.skip_group()
 
 
-def _not(cursor: TokenCursor, found: _Attributes) -> None:
+def _not(cursor: TokenCursor, attributes: _Attributes) -> None:
     if cursor.skip("NULL"):
-        found.is_nullable = False
+        attributes.is_nullable = False
 
 
-def _primary(cursor: TokenCursor, found: _Attributes) -> None:
+def _primary(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.skip("KEY")
-    found.is_primary_key, found.is_nullable = True, False
+    attributes.is_primary_key, attributes.is_nullable = True, False
 
 
-def _unique(cursor: TokenCursor, found: _Attributes) -> None:
+def _unique(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.skip("CLUSTERING")
     cursor.skip("KEY")
-    found.is_unique = True
+    attributes.is_unique = True
 
 
-def _clustering(cursor: TokenCursor, found: _Attributes) -> None:
+def _clustering(cursor: TokenCursor, attributes: _Attributes) -> None:
     """A clustering key of TokuDB, which is no primary key."""
     cursor.skip("KEY")
 
 
-def _constraint(cursor: TokenCursor, found: _Attributes) -> None:
+def _constraint(cursor: TokenCursor, attributes: _Attributes) -> None:
     if cursor.keyword() not in ("CHECK", "REFERENCES"):
         cursor.name()
 
 
-def _as(cursor: TokenCursor, found: _Attributes) -> None:
-    found.is_generated = found.is_virtual = True
+def _as(cursor: TokenCursor, attributes: _Attributes) -> None:
+    attributes.is_generated = attributes.is_virtual = True
     if cursor.skip("ROW"):
-        found.is_virtual = found.is_nullable = False
-        found.is_row_period = True
+        attributes.is_virtual = attributes.is_nullable = False
+        attributes.is_row_period = True
         cursor.skip_one("START", "END")
 
 
-def _on_update(cursor: TokenCursor, found: _Attributes) -> None:
+def _on_update(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.next()
     _skip_value(cursor)
 
 
 def _set(name: str, value: object) -> Callable[[TokenCursor, _Attributes], None]:
-    return lambda cursor, found: setattr(found, name, value)
+    return lambda cursor, attributes: setattr(attributes, name, value)
 
 
 def _skip_value(cursor: TokenCursor) -> None:
@@ -290,7 +290,7 @@ def _skip_case(cursor: TokenCursor) -> None:
         depth += (word == "CASE") - (word == "END")
 
 
-def _skip_one(cursor: TokenCursor, found: _Attributes) -> None:
+def _skip_one(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.next()
 
 
@@ -334,7 +334,7 @@ _ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], None]] = {
 
 def hidden_columns_of(key: Key, place: int, present: Iterable[HiddenColumn]) -> list[HiddenColumn]:
     """The hidden columns of a new key, next to those that are present already."""
-    names = {one.key_name.casefold() for one in present}
+    names = {hidden.key_name.casefold() for hidden in present}
     numbered = (f"functional_index_{number}" for number in count(2))
     choices = chain(["functional_index"], numbered)
     index = key.name or next(name for name in choices if name not in names)
@@ -356,11 +356,11 @@ def parted(
     kept: list[ColumnDefinition] = []
     hidden: list[HiddenColumn] = []
     for column in columns:
-        if (one := before.get(column.name)) is None:
+        if (hidden_column := before.get(column.name)) is None:
             kept.append(column)
-        elif one.key_name:
-            hidden.append(one._replace(place=len(kept)))
-    return kept, (*hidden, *(one._replace(place=len(kept)) for one in added))
+        elif hidden_column.key_name:
+            hidden.append(hidden_column._replace(place=len(kept)))
+    return kept, (*hidden, *(hidden_column._replace(place=len(kept)) for hidden_column in added))
 
 
 def with_period(table: TableDefinition) -> TableDefinition:

@@ -104,42 +104,42 @@ def tokens_of(
     UnreadableError
         A string or comment is not terminated.
     """
-    at, depth = 0, 0
+    offset, depth = 0, 0
     pattern = _token(is_single_byte, is_mysql)
-    while at < len(sql):
-        found = pattern.match(sql, at)
-        assert found is not None
-        at = found.end()
-        match found.lastgroup:
+    while offset < len(sql):
+        lexeme = pattern.match(sql, offset)
+        assert lexeme is not None
+        offset = lexeme.end()
+        match lexeme.lastgroup:
             case "word":
-                yield Token(TokenKind.WORD, found[0])
+                yield Token(TokenKind.WORD, lexeme[0])
             case "quote":
-                token, at = _quoted(sql, at, found[0], sql_mode)
+                token, offset = _quoted(sql, offset, lexeme[0], sql_mode)
                 yield token
             case "condition":
                 depth += 1
             case "end" if depth:
                 depth -= 1
-            case "mark" if sql.startswith("/*", found.start()):
+            case "mark" if sql.startswith("/*", lexeme.start()):
                 raise UnreadableError("unterminated comment")
             case "mark" | "end":
-                for mark in found[0]:
+                for mark in lexeme[0]:
                     yield Token(TokenKind.MARK, mark)
     if depth:
         raise UnreadableError("unterminated comment")
 
 
-def _quoted(sql: str, at: int, quote: str, sql_mode: int) -> tuple[Token, int]:
+def _quoted(sql: str, offset: int, quote: str, sql_mode: int) -> tuple[Token, int]:
     is_name = quote == "`" or (quote == '"' and sql_mode & ANSI_QUOTES)
     has_escapes = not is_name and not sql_mode & NO_BACKSLASH_ESCAPES
-    found = (_TO_QUOTE_ESCAPED if has_escapes else _TO_QUOTE)[quote].match(sql, at)
-    assert found is not None
-    if not sql.startswith(quote, found.end()):
+    match = (_TO_QUOTE_ESCAPED if has_escapes else _TO_QUOTE)[quote].match(sql, offset)
+    assert match is not None
+    if not sql.startswith(quote, match.end()):
         raise UnreadableError("unterminated string or quoted name")
-    text = found[0].replace(quote * 2, quote)
+    text = match[0].replace(quote * 2, quote)
     if has_escapes:
-        text = _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), text)
-    return Token(TokenKind.NAME if is_name else TokenKind.STRING, text), found.end() + 1
+        text = _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
+    return Token(TokenKind.NAME if is_name else TokenKind.STRING, text), match.end() + 1
 
 
 class TokenCursor:
@@ -147,16 +147,16 @@ class TokenCursor:
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
-        self._at = 0
+        self._index = 0
 
     def __bool__(self) -> bool:
         """Whether tokens are left."""
-        return self._at < len(self._tokens)
+        return self._index < len(self._tokens)
 
     def peek(self, distance: int = 0) -> Token | None:
         """A token, without advancing."""
-        at = self._at + distance
-        return self._tokens[at] if at < len(self._tokens) else None
+        index = self._index + distance
+        return self._tokens[index] if index < len(self._tokens) else None
 
     def keyword(self, distance: int = 0) -> str:
         """A token's keyword; empty if it is not one."""
@@ -172,15 +172,15 @@ class TokenCursor:
         """The next token; advances past it."""
         if not self:
             raise UnreadableError("unexpected end of statement")
-        self._at += 1
-        return self._tokens[self._at - 1]
+        self._index += 1
+        return self._tokens[self._index - 1]
 
     def skip(self, *words: str) -> bool:
         """Advance past these keywords or marks if all of them come next."""
         for distance, word in enumerate(words):
             if word not in (self.keyword(distance), self.mark(distance)):
                 return False
-        self._at += len(words)
+        self._index += len(words)
         return True
 
     def skip_one(self, *words: str) -> str:
@@ -206,12 +206,12 @@ class TokenCursor:
         """The tokens inside the parentheses that come next; advances past them."""
         if not self.skip("("):
             raise UnreadableError("a parenthesis is missing")
-        start, depth = self._at, 1
+        start, depth = self._index, 1
         while depth:
             token = self.next()
             if token.kind is TokenKind.MARK:
                 depth += (token.text == "(") - (token.text == ")")
-        return list(self._tokens[start : self._at - 1])
+        return list(self._tokens[start : self._index - 1])
 
     def skip_group(self) -> bool:
         """Advance past a parenthesized group if one comes next."""
@@ -222,7 +222,7 @@ class TokenCursor:
 
     def rest(self) -> list[Token]:
         """All remaining tokens; advances to the end."""
-        start, self._at = self._at, len(self._tokens)
+        start, self._index = self._index, len(self._tokens)
         return list(self._tokens[start:])
 
 
@@ -309,24 +309,24 @@ _USE = re.compile(r"\s*USE\s+(?:`((?:[^`]|``)+)`|([^\s;]+))\s*", re.IGNORECASE |
 def statements_of(text: str, schema_name: str = "") -> Iterator[tuple[str, str]]:
     """Each statement with its default database, as set by USE."""
     for statement in _statements(text):
-        if found := _USE.fullmatch(statement):
-            schema_name = found[1].replace("``", "`") if found[1] is not None else found[2]
+        if use := _USE.fullmatch(statement):
+            schema_name = use[1].replace("``", "`") if use[1] is not None else use[2]
         elif statement.strip():
             yield schema_name, statement
 
 
 def _statements(text: str) -> Iterator[str]:
-    end, pieces, at = ";", list[str](), 0
-    while at < len(text):
-        if text.startswith(end, at):
+    end, pieces, offset = ";", list[str](), 0
+    while offset < len(text):
+        if text.startswith(end, offset):
             yield "".join(pieces)
-            pieces, at = [], at + len(end)
+            pieces, offset = [], offset + len(end)
             continue
-        found = _PIECE.match(text, at)
-        assert found is not None
-        at = found.end()
-        if found["new"] is not None:
-            end = found["new"]
-        elif found["comment"] is None:
-            pieces.append(found[0])
+        piece = _PIECE.match(text, offset)
+        assert piece is not None
+        offset = piece.end()
+        if piece["new"] is not None:
+            end = piece["new"]
+        elif piece["comment"] is None:
+            pieces.append(piece[0])
     yield "".join(pieces)

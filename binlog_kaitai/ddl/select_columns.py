@@ -53,10 +53,10 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
     if not isinstance(parsed, exp.Select) or parsed.args.get("with_") or parsed.args.get("with"):
         raise UnreadableError("the query of CREATE TABLE … SELECT")
     tables = [_table(source, find) for source in _sources(parsed)]
-    found: list[ColumnDefinition] = []
+    columns: list[ColumnDefinition] = []
     for item in parsed.expressions:
-        found += _columns(item, tables)
-    return found
+        columns += _columns(item, tables)
+    return columns
 
 
 class _Table:
@@ -92,7 +92,7 @@ def _columns(item: Any, tables: list[_Table]) -> list[ColumnDefinition]:
     if isinstance(item, exp.Star) and len(tables) == 1:
         return _all(tables[0])
     if isinstance(item, exp.Column):
-        owner = next((one for one in tables if one.alias == item.table.casefold()), None)
+        owner = next((table for table in tables if table.alias == item.table.casefold()), None)
         if isinstance(item.this, exp.Star):
             return _all(owner)
         if owner is None and len(tables) == 1:

@@ -422,5 +422,5 @@ def text_of(body: QueryBody) -> str | None:
 
 
 def _variables(body: QueryBody) -> dict[Any, Any]:
-    found = [] if body.status_vars is None else body.status_vars.variables
-    return {getattr(one.key, "name", one.key): one.value for one in found}
+    variables = [] if body.status_vars is None else body.status_vars.variables
+    return {getattr(variable.key, "name", variable.key): variable.value for variable in variables}

@@ -79,17 +79,17 @@ def _characters(run: list[str]) -> list[tuple[bytes, str]]:
     if len(run) > 2:
         text = "".join(map(chr, range(ord(run[1]), ord(run[2]) + 1)))
     start = int.from_bytes(first, "big")
-    return [((start + at).to_bytes(len(first), "big"), one) for at, one in enumerate(text)]
+    return [((start + index).to_bytes(len(first), "big"), character) for index, character in enumerate(text)]
 
 
 @cache
 def _charsets_of_collations() -> dict[int, str]:
-    found = {}
+    charsets = {}
     for charset, entry in _loaded("charsets.json").items():
         for part in entry["collations"].split():
             first, _, last = part.partition("-")
-            found.update(dict.fromkeys(range(int(first), int(last or first) + 1), charset))
-    return found
+            charsets.update(dict.fromkeys(range(int(first), int(last or first) + 1), charset))
+    return charsets
 
 
 @cache

@@ -148,7 +148,7 @@ def json_form(value: Value, column: Column) -> Any:
         case "text":
             return text_form(value, column)
         case "list" if isinstance(value, list):
-            return [_finite(numbers.shortest_float(one)) for one in value]
+            return [_finite(numbers.shortest_float(element)) for element in value]
     if isinstance(value, float):
         return _finite(numbers.shortest_float(value) if column.type == ColumnType.float else value)
     return value
@@ -182,7 +182,7 @@ def _plain_text(value: Any, _: Column) -> str:
 
 
 def _vector_text(value: list[float], _: Column) -> str:
-    return f"[{','.join(f'{one:.5e}' for one in value)}]"
+    return f"[{','.join(f'{element:.5e}' for element in value)}]"
 
 
 def _decimal_arrow(column: Column) -> str:

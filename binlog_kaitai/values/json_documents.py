@@ -111,8 +111,8 @@ def quote(text: str) -> str:
     return '"' + _SPECIAL.sub(_escape, text) + '"'
 
 
-def _escape(found: re.Match[str]) -> str:
-    return _ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}"
+def _escape(match: re.Match[str]) -> str:
+    return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04x}"
 
 
 def _print(node: Node, write: Any) -> None:
@@ -151,13 +151,13 @@ class _Parser:
         return self._scalar(kind, content)
 
     def _object(self, content: Any, depth: int) -> Node:
-        found: dict[str, Node] = {}
+        members: dict[str, Node] = {}
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
             self._count(key.len_key)
-            if key.key in found:
+            if key.key in members:
                 raise GrammarError("an object has a duplicate key")
-            found[key.key] = self._element(entry, depth)
-        return found
+            members[key.key] = self._element(entry, depth)
+        return members
 
     def _array(self, content: JsonBinary.Container, depth: int) -> Node:
         return [self._element(entry, depth) for entry in content.value_entries]
@@ -209,7 +209,7 @@ def opaque_text(content: Any) -> str:
         case ColumnType.var_string:
             return quote(value.data.decode("utf-8", "surrogateescape"))
     encoded = base64.b64encode(value.data).decode("ascii")
-    lines = "\n".join(encoded[at : at + _LINE] for at in range(0, len(encoded), _LINE))
+    lines = "\n".join(encoded[start : start + _LINE] for start in range(0, len(encoded), _LINE))
     return quote(f"base64:type{int(content.type)}:{lines}")
 
 
@@ -253,14 +253,14 @@ class JsonDiff:
         if not self.operations:
             return JsonText(document)
         root = _tree(json.loads(document, parse_float=JsonText, parse_int=JsonText))
-        for one in self.operations:
-            _apply(root, one)
+        for operation in self.operations:
+            _apply(root, operation)
         return node_text(root)
 
 
 def diff_of(cell: Any) -> JsonDiff:
     """The operations in a cell of a row image."""
-    return JsonDiff(tuple(_operation(one) for one in cell.content.diffs))
+    return JsonDiff(tuple(_operation(change) for change in cell.content.diffs))
 
 
 def _operation(change: Any) -> JsonOperation:
@@ -273,9 +273,9 @@ def _operation(change: Any) -> JsonOperation:
 def _tree(value: Any) -> Node:
     """Convert the output of `json.loads` to the form that `parse_document` gives documents into."""
     if isinstance(value, dict):
-        return {key: _tree(one) for key, one in value.items()}
+        return {key: _tree(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_tree(one) for one in value]
+        return [_tree(item) for item in value]
     if isinstance(value, JsonText):
         return value
     return quote(value) if isinstance(value, str) else json.dumps(value)
@@ -283,40 +283,42 @@ def _tree(value: Any) -> Node:
 
 def _legs(path: str) -> list[str | int]:
     legs: list[str | int] = []
-    at = 1
-    while path[:1] == "$" and at < len(path) and (found := _LEG.match(path, at)):
-        quoted, plain, index = found.groups()
+    offset = 1
+    while path[:1] == "$" and offset < len(path) and (leg := _LEG.match(path, offset)):
+        quoted, plain, index = leg.groups()
         try:
             legs.append(int(index) if index else plain or json.loads(quoted, strict=False))
         except ValueError:
             break
-        at = found.end()
-    if at < len(path) or not legs:
+        offset = leg.end()
+    if offset < len(path) or not legs:
         raise GrammarError(f"invalid JSON path: {path!r}")
     return legs
 
 
-def _apply(root: Node, one: JsonOperation) -> None:
-    *way, last = _legs(one.path)
+def _apply(root: Node, operation: JsonOperation) -> None:
+    *way, last = _legs(operation.path)
     parent = root
     for leg in way:
-        parent = _child(parent, leg, one.path)
+        parent = _child(parent, leg, operation.path)
     value = (
-        None if one.value is None else _tree(json.loads(one.value, parse_float=JsonText, parse_int=JsonText))
+        None
+        if operation.value is None
+        else _tree(json.loads(operation.value, parse_float=JsonText, parse_int=JsonText))
     )
-    match one.operation:
+    match operation.operation:
         case "replace" if value is not None:
-            _child(parent, last, one.path)
+            _child(parent, last, operation.path)
             parent[last] = value  # type: ignore[index]
         case "remove":
-            _child(parent, last, one.path)
+            _child(parent, last, operation.path)
             del parent[last]  # type: ignore[arg-type,union-attr]
         case "insert" if value is not None and isinstance(parent, list) and isinstance(last, int):
             parent.insert(last, value)
         case "insert" if value is not None and isinstance(parent, dict) and last not in parent:
             _insert_member(parent, str(last), value)
         case _:
-            raise _no_such_path(one.path)
+            raise _no_such_path(operation.path)
 
 
 def _child(node: Node, leg: str | int, path: str) -> Node:

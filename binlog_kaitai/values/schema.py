@@ -80,13 +80,13 @@ def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
             yield ColumnFacts(index, kind, None, is_nullable=True)
         return
     for column in table_map.columns:
-        found = ColumnFacts(column.index, column.real_type, column.metadata, column.is_nullable)
-        found.name = column.name
+        facts = ColumnFacts(column.index, column.real_type, column.metadata, column.is_nullable)
+        facts.name = column.name
         if column.has_signedness:
-            found.is_unsigned = column.is_unsigned
+            facts.is_unsigned = column.is_unsigned
         if column.has_visibility:
-            found.is_visible = column.is_visible
-        yield found
+            facts.is_visible = column.is_visible
+        yield facts
 
 
 class _Reader:
@@ -96,18 +96,18 @@ class _Reader:
         self.columns = columns
         self.primary_key: tuple[int, ...] = ()
         text_types = _CHARACTER_TYPES | {ColumnType.geometry} if is_mariadb else _CHARACTER_TYPES
-        self.texts = [one for one in columns if one.type in text_types]
+        self.texts = [column for column in columns if column.type in text_types]
         self.enums = self._of(ColumnType.enum)
         self.sets = self._of(ColumnType.set)
         self.choices = self._of(ColumnType.enum, ColumnType.set)
 
     def _of(self, *types: ColumnType) -> list[ColumnFacts]:
-        return [one for one in self.columns if one.type in types]
+        return [column for column in self.columns if column.type in types]
 
     def take_default_collation(
         self, columns: list[ColumnFacts], value: TableMapMetadata.DefaultCollation
     ) -> None:
-        exceptions = {one.column.value: one.collation.value for one in value.exceptions}
+        exceptions = {exception.column.value: exception.collation.value for exception in value.exceptions}
         for ordinal, column in enumerate(columns):
             column.collation_id = exceptions.get(ordinal, value.collation.value)
 
@@ -132,11 +132,11 @@ def _set(columns: list[ColumnFacts], name: str, values: Iterable[Any]) -> None:
 
 
 def _numbers(value: TableMapMetadata.NumberList) -> list[int]:
-    return [one.value for one in value.numbers]
+    return [number.value for number in value.numbers]
 
 
 def _members(value: TableMapMetadata.MemberLists) -> list[tuple[bytes, ...]]:
-    return [tuple(member.value for member in one.members) for one in value.columns]
+    return [tuple(member.value for member in column.members) for column in value.columns]
 
 
 _FIELDS: dict[TableMapField | int, Callable[[_Reader, Any], None]] = {
@@ -251,7 +251,7 @@ class Column:
     is_row_period: bool | None = None
 
     def __repr__(self) -> str:
-        known = ((one.name, getattr(self, one.name)) for one in fields(self))
+        known = ((field.name, getattr(self, field.name)) for field in fields(self))
         return f"Column({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"
 
 
@@ -323,7 +323,7 @@ class Schema:
         defined = definition.columns if definition is not None else [None] * len(facts.columns)
         names_from = _names_from(facts.columns, definition)
         columns = tuple(
-            _column(found, known, names_from) for found, known in zip(facts.columns, defined, strict=True)
+            _column(logged, column, names_from) for logged, column in zip(facts.columns, defined, strict=True)
         )
         if len({column.name for column in columns}) < len(columns):
             raise GrammarError(
@@ -349,37 +349,39 @@ def _names_from(columns: Sequence[ColumnFacts], definition: TableDefinition | No
     return NameSource.NONE if definition is None else NameSource.DEFINITION
 
 
-def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
-    name = found.name if names_from is NameSource.LOG else known.name if known else None
-    charset = charset_of(found.collation_id) if found.collation_id is not None else None
+def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
+    name = logged.name if names_from is NameSource.LOG else known.name if known else None
+    charset = charset_of(logged.collation_id) if logged.collation_id is not None else None
     charset = charset or (_defined_charset(known) if known else None)
-    members = None if found.members is None else tuple(decode_member(one, charset) for one in found.members)
-    is_key = found.is_primary_key
+    members = (
+        None if logged.members is None else tuple(decode_member(member, charset) for member in logged.members)
+    )
+    is_key = logged.is_primary_key
     if is_key is None and names_from is NameSource.LOG:
         is_key = False  # a log with column names also has the primary key, if any
-    metadata = found.metadata
+    metadata = logged.metadata
     return Column(
-        index=found.index,
-        name=f"c{found.index + 1}" if name is None else name,
+        index=logged.index,
+        name=f"c{logged.index + 1}" if name is None else name,
         is_named=name is not None,
-        type=found.type,
+        type=logged.type,
         length=metadata.len_bytes or metadata.length if metadata else 0,
-        length_size=metadata.len_length if metadata and found.type not in _FLOATS else 0,
+        length_size=metadata.len_length if metadata and logged.type not in _FLOATS else 0,
         max_length=metadata.max_length if metadata else None,
         precision=metadata.precision if metadata else None,
         scale=metadata.scale if metadata else None,
-        fractional_digits=_fractional_digits(found, known),
+        fractional_digits=_fractional_digits(logged, known),
         bits=metadata.bytes * 8 + metadata.bits if metadata and metadata.is_bit else None,
         element_type=metadata.element_type if metadata else None,
-        is_unsigned=_first(found.is_unsigned, known.is_unsigned if known else None),
-        is_nullable=found.is_nullable,
-        collation_id=found.collation_id,
+        is_unsigned=_first(logged.is_unsigned, known.is_unsigned if known else None),
+        is_nullable=logged.is_nullable,
+        collation_id=logged.collation_id,
         charset=charset,
         members=_first(members, known.members if known else None),
         is_primary_key=_first(is_key, known.is_primary_key if known else None),
-        is_visible=_first(found.is_visible, known.is_visible if known else None),
-        geometry_type=found.geometry_type,
-        vector_dimensions=found.vector_dimensions,
+        is_visible=_first(logged.is_visible, known.is_visible if known else None),
+        geometry_type=logged.geometry_type,
+        vector_dimensions=logged.vector_dimensions,
         type_name=known.type_name if known else None,
         is_generated=known.is_generated if known else None,
         is_row_period=known.is_row_period if known else None,
@@ -390,10 +392,10 @@ def _defined_charset(known: ColumnDefinition) -> str | None:
     return known.charset or (BINARY if _BYTES.match(known.type_name) else None)
 
 
-def _fractional_digits(found: ColumnFacts, known: ColumnDefinition | None) -> int:
-    if found.type in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
+def _fractional_digits(logged: ColumnFacts, known: ColumnDefinition | None) -> int:
+    if logged.type in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
         return min(int(digits[1]), _MOST_DIGITS)
-    return (found.metadata.fractional_digits or 0) if found.metadata else 0
+    return (logged.metadata.fractional_digits or 0) if logged.metadata else 0
 
 
 def _first(logged: _T | None, defined: _T | None) -> _T | None:

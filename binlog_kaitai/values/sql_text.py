@@ -141,7 +141,7 @@ def choice_sql(value: str | int, column: Column, dialect: SqlDialect) -> str:
     if is_wrong and "" not in members:
         return "0"
     if is_wrong or not is_utf8(value):
-        numbers = [index for index, one in enumerate(members) if one in value.split(",")]
+        numbers = [index for index, member in enumerate(members) if member in value.split(",")]
         is_enum = column.type == ColumnType.enum
         return str(members.index(value) + 1 if is_enum else sum(1 << index for index in numbers))
     return literal(value, dialect.utf8)

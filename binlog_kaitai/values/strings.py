@@ -50,7 +50,7 @@ def set_of(cell: Any, column: Column) -> str | int:
         return bits
     if bits >> len(column.members):
         raise GrammarError(f"SET members {bits:#x} do not all exist; the column has {len(column.members)}")
-    return ",".join(member for at, member in enumerate(column.members) if bits >> at & 1)
+    return ",".join(member for bit, member in enumerate(column.members) if bits >> bit & 1)
 
 
 def _binary(data: bytes, column: Column) -> str | bytes:
@@ -93,7 +93,7 @@ def _inet6(data: bytes) -> str | bytes:
     """An INET6 as MariaDB prints it: the longest run of zero groups, even a single one, is omitted."""
     if len(data) != 16:
         return data
-    groups = [f"{int.from_bytes(data[at : at + 2], 'big'):x}" for at in range(0, 16, 2)]
+    groups = [f"{int.from_bytes(data[index : index + 2], 'big'):x}" for index in range(0, 16, 2)]
     start, length = _longest_run(groups)
     if start == 0 and (length == 6 or (length == 5 and groups[5] == "ffff")):
         groups[6:] = [str(ipaddress.IPv4Address(data[12:]))]
@@ -106,7 +106,9 @@ def _longest_run(groups: list[str]) -> tuple[int, int]:
     """Start and length of the first longest run of zeros."""
     best = (0, 0)
     for start in range(len(groups)):
-        length = next((at for at, one in enumerate(groups[start:]) if one != "0"), len(groups) - start)
+        length = next(
+            (index for index, group in enumerate(groups[start:]) if group != "0"), len(groups) - start
+        )
         if length > best[1]:
             best = (start, length)
     return best

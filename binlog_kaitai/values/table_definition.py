@@ -157,13 +157,15 @@ class TableDefinition:
         A key that names a column which the table lacks is unknown, too: part of a key identifies no row.
         """
         keys = None if names is None else {name.casefold() for name in names}
-        if keys is None or not keys <= {one.key for one in self.columns}:
-            return replace(self, columns=tuple(replace(one, is_primary_key=None) for one in self.columns))
+        if keys is None or not keys <= {column.key for column in self.columns}:
+            return replace(
+                self, columns=tuple(replace(column, is_primary_key=None) for column in self.columns)
+            )
         columns = tuple(
-            replace(one, is_primary_key=True, is_nullable=False)
-            if one.key in keys
-            else replace(one, is_primary_key=False)
-            for one in self.columns
+            replace(column, is_primary_key=True, is_nullable=False)
+            if column.key in keys
+            else replace(column, is_primary_key=False)
+            for column in self.columns
         )
         return replace(self, columns=columns)
 
