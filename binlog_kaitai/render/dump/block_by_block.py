@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -83,11 +83,11 @@ class LogBlocks:
         shown = np.flatnonzero(~is_hidden[:end])
         passed = np.zeros(len(block), dtype=np.bool_)
         if selection.filters_gtids:
-            found = passed_over(selection, block.chosen(shown))
-            if found is None:
+            passed_shown = passed_over(selection, block.chosen(shown))
+            if passed_shown is None:
                 is_one_by_one = True
             else:
-                passed[shown] = found
+                passed[shown] = passed_shown
         is_hidden |= passed
         hidden = None
         if is_hidden.any() and not is_one_by_one:
@@ -149,7 +149,7 @@ class LogBlocks:
                     raise SelectionEndedError
 
 
-def _wanted(selection: DumpSelection, block: Block) -> tuple[Any, int, int]:
+def _wanted(selection: DumpSelection, block: Block) -> tuple[Bools | None, int, int]:
     """The events of other servers, if they are left out, and the range of selected events."""
     header = block.header
     others = selection.of_others(header.numbers("server_id"), block.types)
@@ -197,7 +197,7 @@ class _OpenedHost(_Host):
         if not self._inside.is_inside[event]:
             self._print(int(self._inside.rows[event]), is_opened=True)
             return
-        context = self._tables.at(int(self._piece.positions[event]))
+        context = self._tables.of(int(self._piece.positions[event]))
         if not self._dump.show(event_inside(self._piece, event, self._outer, context), passes=False):
             raise SelectionEndedError
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
-from binlog_kaitai.kernels.arrays import view_of
+from binlog_kaitai.kernels.arrays import Ints, Unsigned, view_of
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.line_arrays import Column, Field, Pool, Program
 from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
@@ -137,7 +137,7 @@ class BlockColumns:
         self.inside = inside
         self.pool = Pool()
         self.programs: list[Program] = []
-        self.status: dict[str, Any] = {}
+        self.status: dict[str, Ints] = {}
         self._columns: dict[int, BodyColumns] = {}
         header, count = block.header, len(block)
         timestamps = header.numbers("timestamp").astype(np.int64)
@@ -159,8 +159,7 @@ class BlockColumns:
             payload_offsets = block.sizes[is_there] - CHECKSUM_SIZE
             sums[is_there] = block.numbers_at(is_there, payload_offsets, CHECKSUM_SIZE).view(np.int64)
             if as_printed.checksums:
-                made = as_printed.checksums
-                sums[list(made)] = list(made.values())
+                sums[list(as_printed.checksums)] = list(as_printed.checksums.values())
             self.header["checksum"] = self.pool.hexadecimal(sums, by_event=True)
         self.hexdumps = None
         if hexdump_style is not None:
@@ -192,19 +191,19 @@ class BodyColumns:
     """
 
     def __init__(
-        self, kind: int, block: Block, pool: Pool, header: dict[str, Field], status: dict[str, Any]
+        self, kind: int, block: Block, pool: Pool, header: dict[str, Field], status: dict[str, Ints]
     ) -> None:
         self.pool, self.status = pool, status
         self.body = block.body(kind)
         self._kind, self._block, self._header = kind, block, header
-        self._made: dict[str, Field] = {}
+        self._fields: dict[str, Field] = {}
 
     def __getitem__(self, name: str) -> Field:
         if name in self._header:
             return self._header[name]
-        if name not in self._made:
-            self._made[name] = FIELDS[self._kind][name].column(self)
-        return self._made[name]
+        if name not in self._fields:
+            self._fields[name] = FIELDS[self._kind][name].column(self)
+        return self._fields[name]
 
     def payload_headers(self) -> PayloadHeaders:
         """The header fields of transaction payloads."""
@@ -212,11 +211,11 @@ class BodyColumns:
 
     def moments(self, micros: Unsigned) -> Field:
         """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
-        micros = micros.astype(np.int64)
-        seconds = micros // _MILLION
+        moments = micros.astype(np.int64)
+        seconds = moments // _MILLION
         second = _seconds(self.pool, seconds, lambda one: second_of(one)[0])
         zone = _seconds(self.pool, seconds, lambda one: second_of(one)[1])
-        return second, b".", self.pool.fractions(micros - seconds * _MILLION), b" ", zone
+        return second, b".", self.pool.fractions(moments - seconds * _MILLION), b" ", zone
 
     def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field:
         """Bytes split over lines: unchanged from the block, or converted if some need escaping."""
@@ -235,7 +234,7 @@ class BodyColumns:
         return front, Column(BYTES, starts, lengths), end
 
 
-def _seconds(pool: Pool, seconds: Any, text: Any, *, by_event: bool = False) -> Column:
+def _seconds(pool: Pool, seconds: Ints, text: Callable[[int], bytes], *, by_event: bool = False) -> Column:
     """Apply a function of seconds; consecutive values are often the same."""
     changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
     texts = [text(second) for second in seconds[changes].tolist()]

@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsE
 from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
 from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside
-from binlog_kaitai.render.dump.printer import UNREADABLE
+from binlog_kaitai.render.dump.printer import UNREADABLE, Printer
 from binlog_kaitai.render.dump.row_comments import RowPrograms
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
@@ -35,6 +35,7 @@ from binlog_kaitai.rows.table_maps import last_of_each
 from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
 if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 
 
@@ -47,8 +48,8 @@ NOW_PHASE, HEADER_PHASE, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _
 class JobList(NamedTuple):
     """Jobs, with the indexes of their events in the stretch."""
 
-    jobs: Any
-    event_of: Any
+    jobs: Ints
+    event_of: Ints
 
 
 class TextRanges(NamedTuple):
@@ -58,20 +59,20 @@ class TextRanges(NamedTuple):
     ----------
     of_events : int64 array of shape (events, 3)
         Text written with each event: start of its text, start of its lines, end of both.
-    begin, end, number : tuple of int
+    begin, end, number : list of int
         Text around base64, and before the row count.
     extra : int64 array of shape (n, 2)
         Text before rows.
     """
 
-    of_events: Any
-    begin: Any
-    end: Any
-    number: Any
-    extra: Any
+    of_events: Ints
+    begin: list[int]
+    end: list[int]
+    number: list[int]
+    extra: Ints
 
 
-def next_of(chosen: Bools) -> Any:
+def next_of(chosen: Bools) -> Ints:
     """For each event, the index of the first chosen one at or after it; the number of events if there is
     none.
     """
@@ -93,7 +94,9 @@ class JobPlan:
         The event whose lines are separate from its text, -1 for none.
     """
 
-    def __init__(self, acts: StepColumns, texts: TextRanges, bodies: Any, rows: Ints, split: int) -> None:
+    def __init__(
+        self, acts: StepColumns, texts: TextRanges, bodies: tuple[Ints, Ints], rows: Ints, split: int
+    ) -> None:
         count = len(acts.state)
         ends = np.flatnonzero(acts.ends)
         # The event that ends each event's statement; `count` if the statement continues after the stretch.
@@ -103,6 +106,7 @@ class JobPlan:
         begins, first_lines, stops = texts.of_events.T
         shown = np.flatnonzero(stops > begins)
         cut = np.where(shown == split, first_lines[shown], stops[shown])
+        parts: list[tuple[int, Ints, Ints, Ints | int, Ints | int, Ints | int, Bools | int]]
         parts = [(NOW_PHASE, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
         if split >= 0:
             own = np.array([split])
@@ -124,14 +128,15 @@ class JobPlan:
             owners, kinds = end_of[printed], acts.rows[printed]
             parts.append((ROWS_PHASE, owners, printed, kinds, rows[0][printed], rows[1][printed], 0))
         counted = np.flatnonzero(acts.counts)
-        parts.append((_NUMBER, counted, counted, ROWS_NUMBER, *texts.number, 0))
+        begin, end = texts.number
+        parts.append((_NUMBER, counted, counted, ROWS_NUMBER, begin, end, 0))
         parts.append((_LAST, ends, ends, COPY, 0, 0, 1))
         keys, events_of, jobs = [], [], []
         for phase, owners, own, kind, starts, stops, is_safe in parts:
-            made = np.empty((len(own), JOB_SIZE), dtype=np.int64)
-            made[:, 0], made[:, 1], made[:, 2], made[:, 3] = kind, starts, stops, programs[own]
-            made[:, 4] = is_safe
-            jobs.append(made)
+            rows_of_jobs = np.empty((len(own), JOB_SIZE), dtype=np.int64)
+            for column, values in enumerate((kind, starts, stops, programs[own], is_safe)):
+                rows_of_jobs[:, column] = values
+            jobs.append(rows_of_jobs)
             keys.append((owners * _PHASES + phase) * count + own)
             events_of.append(own)
         order = np.argsort(np.concatenate(keys), kind="stable")
@@ -141,7 +146,7 @@ class JobPlan:
         self._count = count
 
     @staticmethod
-    def _safe(acts: StepColumns, end_of: Ints) -> Any:
+    def _safe(acts: StepColumns, end_of: Ints) -> Bools:
         """The events after whose text everything may be written: nothing before waits for a later event."""
         numbers = np.arange(len(end_of))
         latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)
@@ -208,7 +213,7 @@ class BlockPrinter:
         Number of threads that write text.
     """
 
-    def __init__(self, printer: Any, context: Context, threads: int = 1) -> None:
+    def __init__(self, printer: Printer, context: Context, threads: int = 1) -> None:
         self.printer = printer
         self.context = context
         self.programs = RowPrograms(printer.style, is_mariadb=printer.row_printer.programs.is_mariadb)
@@ -222,31 +227,33 @@ class BlockPrinter:
 
         For skipped events only the position is printed; their type is ignored.
         """
-        at, stop, self.host = 0, len(block), host
+        begin, stop, self.host = 0, len(block), host
         is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
         if block.is_special or not is_usual:
-            self._print_alone(at, stop)
+            self._print_alone(begin, stop)
             return
         try:
             self._begin(block, is_passed, inside)
         except (BinlogError, *UNREADABLE):  # the event reader identifies the event
-            self._print_alone(at, stop)
+            self._print_alone(begin, stop)
             return
         mismatches = 0
-        while at < stop:
-            end = at if mismatches > _MAX_MISMATCHES or not self._is_ready() else self._steps.walk(at, stop)
-            if end - at < _SHORTEST:
-                self._print_alone(at, min(end + 1, stop))
-                at = min(end + 1, stop)
+        while begin < stop:
+            can_walk = mismatches <= _MAX_MISMATCHES and self._is_ready()
+            end = self._steps.walk(begin, stop) if can_walk else begin
+            if end - begin < _SHORTEST:
+                end = min(end + 1, stop)
+                self._print_alone(begin, end)
+                begin = end
                 continue
-            host.begin_stretch(at)
+            host.begin_stretch(begin)
             try:
-                self._print_stretch(at, end)
-                at = end
-            except _TroubleError as found:
-                self._steps.leave_out(found.event)
+                self._print_stretch(begin, end)
+                begin = end
+            except _TroubleError as trouble:
+                self._steps.leave_out(trouble.event)
                 mismatches += 1
-                at = found.written
+                begin = trouble.written
 
     def _print_alone(self, begin: int, end: int) -> None:
         for event in range(begin, end):
@@ -281,13 +288,13 @@ class BlockPrinter:
         self._images = np.zeros((3, len(block)), dtype=np.int64)
         self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
 
-    def _earlier_tables(self) -> list[tuple[int, Any]]:
+    def _earlier_tables(self) -> list[tuple[int, TableMapEvent]]:
         """The table maps before the block, with their scopes."""
-        found = [(OUTSIDE, body) for body in self.context.table_maps.values()]
-        place = self.tables_inside.place
-        if place in self._scopes:
-            found += [(place, body) for body in self.tables_inside.at(place).table_maps.values()]
-        return found
+        tables = [(OUTSIDE, body) for body in self.context.table_maps.values()]
+        payload = self.tables_inside.payload
+        if payload in self._scopes:
+            tables += [(payload, body) for body in self.tables_inside.of(payload).table_maps.values()]
+        return tables
 
     def _print_stretch(self, begin: int, end: int) -> None:
         acts, out, jobs = self._steps.acts(begin, end), self.printer.out, self._jobs
@@ -354,11 +361,13 @@ class BlockPrinter:
         self._running = jobs
         return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else iter(())
 
-    def _write_lines(self, begin: int, acts: StepColumns) -> tuple[Any, TextRanges, bytes]:
+    def _write_lines(self, begin: int, acts: StepColumns) -> tuple[Bytes, TextRanges, bytes]:
         """The text of all lines, the start and end of each event's text, and the remainder."""
         lines, count = self.lines, len(acts.state)
         flush_of = next_of(acts.flushes)
-        now, head, takers = (np.flatnonzero(one >= 0) for one in (acts.now, acts.head, acts.takes_kept - 1))
+        now, head, takers = (
+            np.flatnonzero(chosen) for chosen in (acts.now >= 0, acts.head >= 0, acts.takes_kept)
+        )
         keepers = np.flatnonzero(acts.kept >= 0)
         kept = keepers[np.searchsorted(keepers, takers) - 1] if len(takers) else takers
         lines.show_bytes_at(begin + kept, begin + takers)
@@ -369,7 +378,7 @@ class BlockPrinter:
             (flush_of[takers], np.ones_like(takers), 2 * takers, kept, acts.kept[kept]),
             (flush_of[head], np.ones_like(head), 2 * head + 1, head, acts.head[head]),
         ]
-        owners, waits, ranks, shown, program_of = (np.concatenate(one) for one in zip(*parts, strict=True))
+        owners, waits, ranks, shown, program_of = map(np.concatenate, zip(*parts, strict=True))
         offsets = 2 * owners + waits
         if len(now) or len(takers):
             order = np.argsort(2 * count * offsets + ranks, kind="stable")
@@ -388,9 +397,9 @@ class BlockPrinter:
         limits = np.append(0, ends)
         ranges = np.stack((limits[:-1], limits[1:]), axis=1)[: len(constants)].tolist()
         limits = limits[len(constants) :]
-        at = np.zeros(2 * count + 3, dtype=np.int64)
-        at[1:] = np.cumsum(np.bincount(offsets, minlength=2 * count + 2))
-        edges = limits[at]
+        lines_before = np.zeros(2 * count + 3, dtype=np.int64)
+        lines_before[1:] = np.cumsum(np.bincount(offsets, minlength=2 * count + 2))
+        edges = limits[lines_before]
         events = np.stack((edges[: 2 * count : 2], edges[1 : 2 * count : 2], edges[2 : 2 * count + 1 : 2]), 1)
         left = ready[edges[2 * count] :].tobytes()
         extra = np.array(ranges[3:], dtype=np.int64).reshape(-1, 2)
@@ -408,25 +417,27 @@ class BlockPrinter:
             printer.out.head.append(left)
             printer.out.hold()
         keepers = np.flatnonzero(acts.kept[: end - begin] >= 0)
-        if printer.state.is_annotated and len(keepers):
-            printer.out.keep(self._steps.printed_event(begin + int(keepers[-1])), self._steps.put)
+        put = self._steps.put
+        if printer.state.is_annotated and len(keepers) and put is not None:
+            printer.out.keep(self._steps.printed_event(begin + int(keepers[-1])), put)
         self._remember(begin, end)
 
     def _remember(self, begin: int, end: int) -> None:
         """Store the newest map of each table in the contexts."""
-        events, made, which = self.maps
+        maps = self.maps
+        events = maps.events
         first, last = np.searchsorted(events, (begin, end))
         scopes = self._scopes[events[first:last]]
         inside = scopes[scopes != OUTSIDE][-1:].tolist()
         for scope in [OUTSIDE, *inside]:
-            context = self.context if scope == OUTSIDE else self.tables_inside.at(scope)
+            context = self.context if scope == OUTSIDE else self.tables_inside.of(scope)
             of_scope = np.flatnonzero((self._scopes[begin:end] != OUTSIDE) == (scope != OUTSIDE)) + begin
-            at = int(self._closed[of_scope[-1]]) if len(of_scope) else -1
-            if at >= begin:
+            closed = int(self._closed[of_scope[-1]]) if len(of_scope) else -1
+            if closed >= begin:
                 context.table_maps.clear()
-            own = which[first:last][(scopes == scope) & (events[first:last] > at)]
-            ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)
+            own = maps.numbers[first:last][(scopes == scope) & (events[first:last] > closed)]
+            ids = np.array([body.table_id.value for body, _ in maps.distinct], dtype=np.int64)
             for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
-                body, content = made[number]
+                body, content = maps.distinct[number]
                 context.remember(body)
                 self.printer.row_printer.note(body, content)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.block_columns import BlockColumns
+from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_comments import MOST, RowPrograms, RowsHeader
 from binlog_kaitai.rows.table_maps import newest_before
 
 if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.kernels.arrays import Ints
 
 
@@ -24,27 +27,48 @@ _ID = "table_id.value"
 OUTSIDE = -1
 
 
+class BlockTableMaps(NamedTuple):
+    """The table maps of a block.
+
+    Attributes
+    ----------
+    events : int64 array
+        Their indexes in the block.
+    distinct : list of pairs
+        The distinct ones, each with its bytes.
+    numbers : int64 array
+        The index of each in `distinct`.
+    """
+
+    events: Ints
+    distinct: list[tuple[TableMapEvent, bytes]]
+    numbers: Ints
+
+    @property
+    def ids(self) -> Ints:
+        """The table ID of each."""
+        ids = np.array([body.table_id.value for body, _ in self.distinct], dtype=np.int64)
+        return ids[self.numbers]
+
+
 class ParsedTableMaps:
     """The bodies of table maps by their bytes: the grammar parses each distinct content once."""
 
     def __init__(self) -> None:
-        self._bodies: dict[bytes, Any] = {}
+        self._bodies: dict[bytes, TableMapEvent] = {}
 
     def begin(self) -> None:
         """Clear the cache if it is too large."""
         if len(self._bodies) >= MOST:
             self._bodies.clear()
 
-    def read(self, block: Block) -> tuple[Any, list[tuple[Any, bytes]], Any]:
-        """The table maps of a block: their events, the distinct ones with their bytes, and the index of each.
-
-        Unreadable ones are left out.
-        """
+    def read(self, block: Block) -> BlockTableMaps:
+        """The table maps of a block, without unreadable ones."""
         events = block.rows_of(EventType.table_map_event)
         starts = block.starts[events] + block.header_length
         ends = np.maximum(block.body_ends(events), starts)
         first, which = distinct(group_ranges(block.data, starts, ends))
-        made: list[tuple[Any, bytes]] = []
+        parsed: list[tuple[TableMapEvent, bytes]] = []
         numbers = []
         for index in first.tolist():
             content = bytes(block.data[starts[index] : ends[index]])
@@ -55,10 +79,11 @@ class ParsedTableMaps:
                 except BinlogError:
                     numbers.append(-1)
                     continue
-            numbers.append(len(made))
-            made.append((body, content))
-        found = np.array(numbers, dtype=np.int64)[which]
-        return events[found >= 0], made, found[found >= 0]
+            numbers.append(len(parsed))
+            parsed.append((body, content))
+        number_of = np.array(numbers, dtype=np.int64)[which]
+        is_readable = number_of >= 0
+        return BlockTableMaps(events[is_readable], parsed, number_of[is_readable])
 
 
 class RowsEvents:
@@ -89,7 +114,7 @@ class RowsEvents:
         self.rows_headers: list[RowsHeader] = []
         self.rows_header_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
 
-    def _part(self, kind: int) -> tuple[Any, ...] | None:
+    def _part(self, kind: int) -> tuple[Ints, ...] | None:
         block = self.lines.block
         body = block.body(kind)
         if "images" not in body:
@@ -103,10 +128,10 @@ class RowsEvents:
     def find(
         self,
         programs: RowPrograms,
-        printer: Any,
-        earlier: list[tuple[int, Any]],
-        maps: tuple[Any, Any, Any],
-        reach: tuple[Any, Any],
+        printer: Printer,
+        earlier: list[tuple[int, TableMapEvent]],
+        maps: BlockTableMaps,
+        reach: tuple[Ints, Ints],
     ) -> None:
         """Find the programs for all events.
 
@@ -117,25 +142,27 @@ class RowsEvents:
         earlier
             The table maps of earlier blocks, with their scopes.
         maps
-            The block's own table maps, see `ParsedTableMaps.read`.
+            The block's own table maps.
         reach : tuple of int64 arrays
             The scope of each event, whose rows belong to tables of the same scope, and the event that closed
             the
                     tables before it (`closed_before`).
         """
         scopes, closed = reach
-        block, (events, made, which) = self.lines.block, maps
-        map_ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)[which]
+        block, events = self.lines.block, maps.events
         earlier_ids = np.array([body.table_id.value for _, body in earlier], dtype=np.int64)
-        ids = np.concatenate((earlier_ids, map_ids))
+        ids = np.concatenate((earlier_ids, maps.ids))
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
         earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
         of_maps = np.concatenate((earlier_scopes, scopes[events]))
         keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
         newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
         newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
-        choices = [printer.row_printer.content_of(body) for _, body in earlier] + made
-        number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
+        choices = [printer.row_printer.content_of(body) for _, body in earlier]
+        choices += maps.distinct
+        number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + maps.numbers, [-1])).astype(
+            np.int64
+        )
         table_of = number_of[newest]
         begins = group_ranges(block.data, self.begins, self.starts)
         key = (begins * (len(choices) + 1) + table_of + 1) * 256 + block.types[self.events]
@@ -154,7 +181,12 @@ class RowsEvents:
         self.program_of = np.array(program_of, dtype=np.int64)[which]
 
     def _program(
-        self, programs: RowPrograms, index: int, choices: list[Any], table: int, printer: Any
+        self,
+        programs: RowPrograms,
+        index: int,
+        choices: Sequence[tuple[TableMapEvent, bytes | None]],
+        table: int,
+        printer: Printer,
     ) -> tuple[RowsHeader | None, int]:
         body, content = choices[table] if table >= 0 else (None, None)
         if body is None or content is None:
@@ -169,7 +201,7 @@ class RowsEvents:
         return (rows_header, program) if program >= 0 else (None, -1)
 
 
-def closed_before(block: Block, scopes: Ints) -> Any:
+def closed_before(block: Block, scopes: Ints) -> Ints:
     """For each event, the last one up to it that closed the tables of its scope (`context`); -2 for none."""
     # By type codes: skipped events close tables, too.
     kinds = np.array([block.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[block.codes]
@@ -177,10 +209,10 @@ def closed_before(block: Block, scopes: Ints) -> Any:
     events = np.flatnonzero(kinds == EventType.query_event)
     ends = block.body_ends(events)
     for text in CLOSING_STATEMENTS:
-        found = block.sizes[events] > len(text) + block.header_length
-        offsets = np.where(found, ends - len(text), 0)[:, None] + np.arange(len(text))
-        found &= (block.data[offsets] == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
-        is_closing[events[found]] = True
+        is_match = block.sizes[events] > len(text) + block.header_length
+        offsets = np.where(is_match, ends - len(text), 0)[:, None] + np.arange(len(text))
+        is_match &= (block.data[offsets] == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
+        is_closing[events[is_match]] = True
     numbers = np.arange(len(block))
     closed = np.full(len(block), -2, dtype=np.int64)
     for is_inside in (False, True):
@@ -189,7 +221,7 @@ def closed_before(block: Block, scopes: Ints) -> Any:
     return closed
 
 
-def _pairs(ones: Ints, others: Ints) -> Any:
+def _pairs(ones: Ints, others: Ints) -> Ints:
     """A number for each pair of values, equal for equal pairs."""
-    (_, one), (found, other) = (np.unique(values, return_inverse=True) for values in (ones, others))
-    return one.reshape(-1) * np.int64(len(found)) + other.reshape(-1)
+    (_, one), (distinct_others, other) = (np.unique(values, return_inverse=True) for values in (ones, others))
+    return one.reshape(-1) * np.int64(len(distinct_others)) + other.reshape(-1)

@@ -6,7 +6,7 @@ unreadable ones. Here the grammar parses each distinct table map among them once
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))
 _MOST = np.iinfo(np.int64).max
 
 
-def passed_over(selection: DumpSelection, block: Block) -> Any:
+def passed_over(selection: DumpSelection, block: Block) -> Bools | None:
     """Which events of a block are left out because of their transactions, as a bool array.
 
     None if events must be inspected one by one. The selection is updated to its state after the block.
@@ -48,10 +48,10 @@ def passed_over(selection: DumpSelection, block: Block) -> Any:
         return None
     states[ends + 1] = 0
     for kind in kinds:
-        found = _left_out(selection, block, kind)
-        if found is None:
+        left_out = _left_out(selection, block, kind)
+        if left_out is None:
             return None
-        states[block.rows_of(kind)] = found
+        states[block.rows_of(kind)] = left_out
     numbers = np.arange(len(states))
     latest = np.maximum.accumulate(np.where(states >= 0, numbers, -1))
     held = np.where(latest >= 0, states[latest] > 0, selection.is_filtered)
@@ -73,21 +73,21 @@ def has_pieces(block: Block) -> bool:
     return is_open or EventType.partial_row_data_event in block.kinds
 
 
-def _left_out(selection: DumpSelection, block: Block, kind: int) -> Any:
+def _left_out(selection: DumpSelection, block: Block, kind: int) -> Bools | None:
     """Whether each transaction whose GTID event has this type is left out; None if the reader must decide."""
     stated = Stated.of(block, kind)
     if not stated.matches.all():
         return None
     included, excluded = selection.options.include_gtids, selection.options.exclude_gtids
-    found = np.zeros(len(stated.matches), dtype=np.bool_)
+    left_out = np.zeros(len(stated.matches), dtype=np.bool_)
     if excluded is not None:
-        found |= _held(excluded, stated)
+        left_out |= _held(excluded, stated)
     if included is not None:
-        found |= ~_held(included, stated)
-    return found
+        left_out |= ~_held(included, stated)
+    return left_out
 
 
-def _held(gtids: GtidSet, stated: Stated) -> Any:
+def _held(gtids: GtidSet, stated: Stated) -> Bools:
     """Whether a set contains the GTIDs."""
     held = np.zeros(len(stated.matches), dtype=np.bool_)
     by_source = dict(gtids.items())
@@ -103,9 +103,9 @@ def _held(gtids: GtidSet, stated: Stated) -> Any:
     return held
 
 
-def _ends(block: Block) -> Any:
+def _ends(block: Block) -> Ints | None:
     """The events that end transactions; None if some cannot be determined."""
-    found = [block.rows_of(EventType.xid_event)]
+    ends = [block.rows_of(EventType.xid_event)]
     for kind in QUERY_TYPES:
         rows, body = block.rows_of(kind), block.body(kind)
         if not len(rows):
@@ -116,11 +116,11 @@ def _ends(block: Block) -> Any:
             starts, lengths = body.ranges("query")
             rows = rows[(lengths > 0) & _ENDS[block.data[np.where(lengths > 0, starts, 0)]]]
         try:
-            ends = [ends_group(bytes(block.event(row).body.query)) for row in rows.tolist()]
+            are_ends = [ends_group(bytes(block.event(row).body.query)) for row in rows.tolist()]
         except BinlogError:
             return None
-        found.append(rows[np.array(ends, dtype=np.bool_)])
-    return np.concatenate(found)
+        ends.append(rows[np.array(are_ends, dtype=np.bool_)])
+    return np.concatenate(ends)
 
 
 def chosen_part(block: Block, rows: Ints, passed: Bools) -> Block:
@@ -154,9 +154,9 @@ class HiddenEvents:
     def __init__(self, block: Block, is_hidden: NDArray[np.bool_], known: ParsedTableMaps) -> None:
         self._block, self._is_hidden = block, is_hidden
         known.begin()
-        self._events, self._made, self._which = known.read(block)
+        self._maps = known.read(block)
         is_read = np.zeros(len(block), dtype=np.bool_)
-        is_read[self._events] = True
+        is_read[self._maps.events] = True
         is_readers = (block.types == EventType.table_map_event) & ~is_read
         is_readers |= (block.types == EventType.partial_row_data_event) | (block.checksums == BAD)
         is_readers &= is_hidden
@@ -164,30 +164,25 @@ class HiddenEvents:
 
     def are_used(self) -> bool:
         """Whether printed rows refer to hidden table maps."""
-        is_hidden_map = self._is_hidden[self._events]
+        is_hidden_map = self._is_hidden[self._maps.events]
         if not is_hidden_map.any():
             return False
-        ids = self._ids
         for kind in ROWS_TYPES.intersection(self._block.kinds):
             rows, body = self._block.rows_of(kind), self._block.body(kind)
             shown = ~self._is_hidden[rows]
             if not np.broadcast_to(body.matches, len(rows))[shown].all():
                 return True
             wanted = body.numbers(_ID).astype(np.int64)[shown]
-            found = newest_before(ids, self._events, rows[shown], wanted, len(self._block) + 2)
-            if np.append(is_hidden_map, False)[found].any():
+            events = self._maps.events
+            newest = newest_before(self._maps.ids, events, rows[shown], wanted, len(self._block) + 2)
+            if np.append(is_hidden_map, False)[newest].any():
                 return True
         return False
 
     def remember(self, context: Context, begin: int) -> None:
         """Store the hidden table maps from `begin` on that are still in force after the block."""
-        newest = last_of_each(self._ids) if len(self._events) else self._events
-        for index in newest.tolist():
-            event = int(self._events[index])
+        maps = self._maps
+        for index in last_of_each(maps.ids).tolist() if len(maps.events) else ():
+            event = int(maps.events[index])
             if event >= begin and self._is_hidden[event]:
-                context.remember(self._made[self._which[index]][0])
-
-    @property
-    def _ids(self) -> Any:
-        ids = np.array([body.table_id.value for body, _ in self._made], dtype=np.int64)
-        return ids[self._which]
+                context.remember(maps.distinct[maps.numbers[index]][0])

@@ -10,8 +10,8 @@ grammar parses each such :class:`_Template` once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.payloads import payload_headers
 from binlog_kaitai.render.dump.block_columns import BlockColumns
-from binlog_kaitai.render.dump.block_rows import RowsEvents
+from binlog_kaitai.render.dump.block_rows import BlockTableMaps, RowsEvents
 from binlog_kaitai.render.dump.printed_event import MICROSECONDS, XIDS
 from binlog_kaitai.render.dump.statement_settings import (
     ends_group,
@@ -35,7 +35,7 @@ from binlog_kaitai.render.dump.statement_settings import (
 )
 
 if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+    from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 
 
 #: Number of templates that are cached.
@@ -54,8 +54,8 @@ class _Template(NamedTuple):
     """Status variables, with the offsets of the parts that vary: -1 for none."""
 
     number: int
-    content: Any
-    is_fixed: Any
+    content: Bytes
+    is_fixed: Bools
     fraction_at: int
     xid_at: int
     is_usual: bool
@@ -67,7 +67,7 @@ class StatusTemplates:
     def __init__(self) -> None:
         self._known: dict[int, list[_Template]] = {}
 
-    def match(self, block: Block, events: Ints, body: Gathered) -> tuple[Any, Any, Any]:
+    def match(self, block: Block, events: Ints, body: Gathered) -> tuple[Ints, Ints, Ints]:
         """For each statement, the template (-1 for none), the microseconds, and the transaction number."""
         if sum(map(len, self._known.values())) >= _MOST:
             self._known.clear()
@@ -93,21 +93,21 @@ class StatusTemplates:
                 is_same = ((contents == template.content) | ~template.is_fixed).all(axis=1)
                 if not is_same.any():
                     continue
-                found = rows[is_same]
+                same = rows[is_same]
                 if template.is_usual:
-                    template_of[found] = template.number
-                    for at, size, out in ((template.fraction_at, 3, fractions), (template.xid_at, 8, xids)):
-                        if at >= 0:
-                            out[found] = values = _numbers(data, starts[found] + at, size)
+                    template_of[same] = template.number
+                    parts = (template.fraction_at, 3, fractions), (template.xid_at, 8, xids)
+                    for offset, size, out in parts:
+                        if offset >= 0:
+                            out[same] = values = _numbers(data, starts[same] + offset, size)
                             # Forms that servers do not write are printed one by one.
-                            template_of[found[(values < 0) | (out is fractions) & (values >= _MILLION)]] = -1
+                            template_of[same[(values < 0) | (out is fractions) & (values >= _MILLION)]] = -1
                 rows, contents = rows[~is_same], contents[~is_same]
         return template_of, fractions, xids
 
     def _read(self, block: Block, event: int, content: Bytes) -> _Template | None:
-        one = block.event(event)
         try:
-            variables = one.body.status_vars
+            variables = block.event(event).body.status_vars
         except BinlogError:
             return None
         offsets = {"fraction": -1, "xid": -1}
@@ -131,26 +131,26 @@ class StatusTemplates:
         return _Template(number, content.copy(), is_fixed, offsets["fraction"], offsets["xid"], is_usual)
 
 
-def _numbers(data: Bytes, offsets: Ints, size: int) -> Any:
-    found = np.zeros(len(offsets), dtype=np.uint64)
-    read_numbers.run(data, offsets, 0, size, False, found)
-    return found.view(np.int64)
+def _numbers(data: Bytes, offsets: Ints, size: int) -> Ints:
+    numbers = np.zeros(len(offsets), dtype=np.uint64)
+    read_numbers.run(data, offsets, 0, size, False, numbers)
+    return numbers.view(np.int64)
 
 
-def meanings(data: Bytes, starts: Ints, lengths: Ints) -> Any:
+def meanings(data: Bytes, starts: Ints, lengths: Ints) -> Ints:
     """A number for each statement, equal for statements with the same effect on their transaction."""
-    found = np.zeros(len(starts), dtype=np.int64)
+    numbers = np.zeros(len(starts), dtype=np.int64)
     long = np.flatnonzero(lengths >= 3)
     first = data[starts[long][:, None] + np.arange(3)]
     upper = np.where((first >= ord("a")) & (first <= ord("z")), first - 32, first)
     long = long[np.any([(upper == word).all(axis=1) for word in _WORDS], axis=0)]
     if not len(long):
-        return found
+        return numbers
     firsts, which = distinct(group_ranges(data, starts[long], starts[long] + lengths[long]))
-    texts = [bytes(data[starts[at] : starts[at] + lengths[at]]) for at in long[firsts].tolist()]
-    bits = [is_transaction_keyword(one) | starts_group(one) << 1 | ends_group(one) << 2 for one in texts]
-    found[long] = np.array(bits, dtype=np.int64)[which]
-    return found
+    texts = [bytes(data[starts[row] : starts[row] + lengths[row]]) for row in long[firsts].tolist()]
+    bits = [is_transaction_keyword(text) | starts_group(text) << 1 | ends_group(text) << 2 for text in texts]
+    numbers[long] = np.array(bits, dtype=np.int64)[which]
+    return numbers
 
 
 _VERSIONS = ("original_server_version", "immediate_server_version")
@@ -162,8 +162,8 @@ _GTID_FLAGS = ("has_commit_id", "is_ddl", "is_transactional", "has_waited", "is_
 class ShapeKeys(NamedTuple):
     """Which events of a type have a shape, and the numbers that make up the shape."""
 
-    matches: Any
-    keys: tuple[Any, ...] = ()
+    matches: Bools
+    keys: tuple[Array, ...] = ()
 
 
 class Shapes:
@@ -183,7 +183,7 @@ class Shapes:
         self,
         lines: BlockColumns,
         rows: RowsEvents,
-        maps: tuple[Any, Any, Any],
+        maps: BlockTableMaps,
         templates: StatusTemplates,
         is_passed: Bools,
     ) -> None:
@@ -195,12 +195,12 @@ class Shapes:
         self.numbers[is_passed] = 0
         for kind in block.kinds:
             events = block.rows_of(kind)
-            found = self._of_kind(kind, events)
-            if found is None:
+            shape = self._of_kind(kind, events)
+            if shape is None:
                 continue
-            matches = np.flatnonzero(found.matches & ~is_passed[events])
+            matches = np.flatnonzero(shape.matches & ~is_passed[events])
             if len(matches):
-                keys = (key[matches] for key in (self._flags[events], *found.keys))
+                keys = (key[matches] for key in (self._flags[events], *shape.keys))
                 first, which = distinct(_joined(keys))
                 self.numbers[events[matches]] = self.count + which
                 self.count += len(first)
@@ -235,19 +235,19 @@ class Shapes:
         return ShapeKeys(_reached(events, body), tuple(keys))
 
     def _gtid_of_source(self, events: Ints, body: Gathered) -> ShapeKeys | None:
-        found = self._gtid(events, body)
-        if found is None:
+        shape = self._gtid(events, body)
+        if shape is None:
             return None
         starts, lengths = body.ranges("uuid")
         source = group_ranges(self._lines.block.data, starts, starts + lengths)
-        return ShapeKeys(found.matches, (*found.keys, source))
+        return ShapeKeys(shape.matches, (*shape.keys, source))
 
-    def _tagged_gtid(self, events: Any, body: Any) -> ShapeKeys | None:
-        found = self._gtid(events, body)
-        if found is None:
+    def _tagged_gtid(self, events: Ints, body: Gathered) -> ShapeKeys | None:
+        shape = self._gtid(events, body)
+        if shape is None:
             return None
         tagged = Stated.of(self._lines.block, EventType.gtid_tagged_log_event)
-        return ShapeKeys(found.matches & tagged.matches, (*found.keys, tagged.codes))
+        return ShapeKeys(shape.matches & tagged.matches, (*shape.keys, tagged.codes))
 
     def _mariadb_gtid(self, events: Ints, body: Gathered) -> ShapeKeys:
         count = len(events)
@@ -273,7 +273,7 @@ class Shapes:
 
     def _table_map(self, events: Ints, body: Gathered) -> ShapeKeys:
         which = np.full(len(self._lines.block), -1, dtype=np.int64)
-        which[self._maps[0]] = self._maps[2]
+        which[self._maps.events] = self._maps.numbers
         return ShapeKeys(which[events] >= 0, (which[events],))
 
     def _payload(self, events: Ints, body: Gathered) -> ShapeKeys | None:
@@ -283,7 +283,7 @@ class Shapes:
         return ShapeKeys(payload_headers(self._lines.block, events).matches)
 
 
-_SHAPES: dict[int, Callable[[Shapes, Any, Any], ShapeKeys | None]] = {
+_SHAPES: dict[int, Callable[[Shapes, Ints, Gathered], ShapeKeys | None]] = {
     EventType.xid_event: Shapes._plain,
     EventType.rows_query_log_event: Shapes._plain,
     EventType.annotate_rows_event: Shapes._plain,
@@ -297,22 +297,22 @@ _SHAPES: dict[int, Callable[[Shapes, Any, Any], ShapeKeys | None]] = {
 }
 
 
-def _reached(events: Ints, body: Gathered) -> Any:
+def _reached(events: Ints, body: Gathered) -> Bools:
     """Which events their record layout covers to the end."""
     return np.broadcast_to(body.matches & (body.pos == body.size), len(events))
 
 
-def _spread(values: Any, count: int) -> Any:
+def _spread(values: Array | bool, count: int) -> Bools:
     return np.broadcast_to(np.asarray(values, dtype=np.bool_), count)
 
 
-def _joined(keys: Any) -> Any:
+def _joined(keys: Iterable[Array]) -> Ints:
     """A number for each combination of numbers, equal for equal combinations."""
-    joined, span = None, 1
-    for key in keys:
+    first, *others = keys
+    joined, span = np.zeros(len(first), dtype=np.int64), 1
+    for key in (first, *others):
         low, high = int(key.min()), int(key.max())
         if low == high:
-            joined = np.zeros(len(key), dtype=np.int64) if joined is None else joined
             continue
         if span * (high - low + 1) >= 1 << 62:
             (_, key), low = distinct(key), 0
@@ -320,6 +320,6 @@ def _joined(keys: Any) -> Any:
         if span * (high - low + 1) >= 1 << 62:
             _, joined = distinct(joined)
             span = int(joined.max()) + 1
-        joined = key - low if joined is None else joined * (high - low + 1) + (key - low)
+        joined = joined * (high - low + 1) + (key - low)
         span *= high - low + 1
     return joined

@@ -9,8 +9,6 @@ Rules
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from binlog_kaitai.core.context import Context
@@ -18,6 +16,7 @@ from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
 from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.checksum_runs import crc32_of
@@ -32,12 +31,12 @@ class TablesInside:
     def __init__(self, outer: Context) -> None:
         self._outer = outer
         self._context = outer.for_payload()
-        self.place = -1
+        self.payload = -1
 
-    def at(self, place: int) -> Context:
+    def of(self, payload: int) -> Context:
         """The context of the events inside the payload at an offset of the log."""
-        if place != self.place:
-            self._context, self.place = self._outer.for_payload(), place
+        if payload != self.payload:
+            self._context, self.payload = self._outer.for_payload(), payload
         return self._context
 
 
@@ -77,7 +76,7 @@ class InsidePayloads:
         self.is_after[1:] &= before[:-1]
         self.is_after[:1] = False
 
-    def part(self, events: Any) -> InsidePayloads:
+    def part(self, events: Ints) -> InsidePayloads:
         """The same for a part of the events."""
         part = object.__new__(InsidePayloads)
         for name, values in vars(self).items():
@@ -88,7 +87,7 @@ class InsidePayloads:
 def change_of(outer: Block) -> BlockChange:
     """A function that converts the inner events of a block to the form the client sees."""
 
-    def change(inner: Block, _: Any) -> Block:
+    def change(inner: Block, _: object) -> Block:
         if not outer.layout.is_checksummed:
             return inner
         sizes = inner.sizes + CHECKSUM_SIZE

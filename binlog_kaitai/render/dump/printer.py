@@ -13,7 +13,7 @@ from binlog_kaitai.render.dump.client_values import encode, identifier, pretty, 
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import MYSQL_STYLE, LoadFiles, Output, Write
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.row_comments import RowStyle
+from binlog_kaitai.render.dump.row_comments import RowsHeaders, RowStyle
 from binlog_kaitai.render.dump.row_printer import RowPrinter
 
 if TYPE_CHECKING:
@@ -144,6 +144,7 @@ class Printer:
 
     style: RowStyle
     row_printer: RowPrinter
+    rows_headers: RowsHeaders
     #: Whether `--rewrite-db` rewrites the bytes of all events, with checksums, or only those of table maps.
     rewrites_all = True
     hexdump_style = MYSQL_STYLE

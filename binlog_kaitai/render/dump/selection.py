@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,15 +79,16 @@ class DumpSelection:
         options = self.options
         return options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids
 
-    def of_others(self, server_ids: Ints, types: Bytes) -> Any:
+    def of_others(self, server_ids: Ints, types: Bytes) -> Bools | None:
         """Which events are left out because of their servers; None for none."""
         wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
         if not (wanted or ignored):
             return None
-        others = np.isin(server_ids, list(ignored))
+        others: Bools = np.isin(server_ids, list(ignored))
         if wanted:
             others |= ~np.isin(server_ids, list(wanted))
-        return others & (types != EventType.rotate_event)
+        is_other: Bools = others & (types != EventType.rotate_event)
+        return is_other
 
     def range_of(
         self, timestamps: NDArray[np.int64], positions: NDArray[np.int64], of_others: Bools | None = None

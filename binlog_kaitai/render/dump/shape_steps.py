@@ -6,7 +6,8 @@ results, and a kernel follows them from event to event.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import Field, Program
 from binlog_kaitai.render.dump.block_columns import BlockColumns, BodyColumns
 from binlog_kaitai.render.dump.block_rows import RowsEvents
-from binlog_kaitai.render.dump.dump_output import PutItem
+from binlog_kaitai.render.dump.dump_output import Output, PutItem
 from binlog_kaitai.render.dump.event_shapes import Shapes
 from binlog_kaitai.render.dump.printed_event import PrintedEvent, item_of
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
@@ -22,7 +23,7 @@ from binlog_kaitai.render.dump.row_comments import RowPrograms
 from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
 
 if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Bools
+    from binlog_kaitai.kernels.arrays import Bools, Ints
 
 
 #: Stands for the number of a program: no text.
@@ -72,30 +73,30 @@ class ShapeStep(NamedTuple):
 class StepColumns(NamedTuple):
     """The effects of the events of a stretch, as columns; see `ShapeStep`."""
 
-    now: Any
-    head: Any
-    kept: Any
-    flushes: Any
-    ends: Any
-    has_body: Any
-    rows: Any
-    extra: Any
-    counts: Any
-    takes_kept: Any
-    state: Any
+    now: Ints
+    head: Ints
+    kept: Ints
+    flushes: Bools
+    ends: Bools
+    has_body: Bools
+    rows: Ints
+    extra: Ints
+    counts: Bools
+    takes_kept: Bools
+    state: Ints
 
 
 class _Fields:
     """The columns of a type, and the fields that are constant for all events of a shape."""
 
-    def __init__(self, columns: BodyColumns, constants: dict[bytes, Any]) -> None:
+    def __init__(self, columns: BodyColumns, constants: dict[bytes, bytes | int]) -> None:
         self._columns, self._constants = columns, constants
 
     def __getitem__(self, name: str) -> Field:
-        found = self._constants.get(name.encode())
-        if found is None:
+        constant = self._constants.get(name.encode())
+        if constant is None:
             return self._columns[name]
-        return found if isinstance(found, bytes) else b"%d" % found
+        return constant if isinstance(constant, bytes) else b"%d" % constant
 
 
 class _Line:
@@ -115,10 +116,12 @@ class _Line:
         if text:
             self._started().text(text)
 
-    def fill(self, template: bytes, printed: PrintedEvent, constants: dict[bytes, Any] | None = None) -> None:
+    def fill(
+        self, template: bytes, printed: PrintedEvent, constants: dict[bytes, bytes | int] | None = None
+    ) -> None:
         if template:
-            fields: Any = _Fields(self._lines.columns(printed.kind), constants or {})
-            self._started().fill(template, fields)
+            fields = _Fields(self._lines.columns(printed.kind), constants or {})
+            self._started().fill(template, cast("Mapping[str, Field]", fields))
 
     def hexdump(self, printed: PrintedEvent) -> None:
         if self._lines.hexdumps is not None:
@@ -152,10 +155,10 @@ class Capture:
     def add_base64(self, raw: bytes) -> None:
         self._has_body = True
 
-    def add_rows(self, *_: Any) -> None:
+    def add_rows(self, *_: object) -> None:
         self._rows = ROWS
 
-    def count_rows(self, *_: Any) -> None:
+    def count_rows(self, *_: object) -> None:
         # The client stops counting after values that it cannot measure.
         if not self._is_measured:
             raise UnfitError
@@ -218,8 +221,8 @@ def capture(
     is_after
         It follows the events of a payload.
     """
-    made: Any = Capture(lines, is_measured=is_measured)
-    out, printer.out = printer.out, made
+    captured = Capture(lines, is_measured=is_measured)
+    out, printer.out = printer.out, cast(Output, captured)
     try:
         if is_after:
             printer.end_payload()
@@ -229,8 +232,7 @@ def capture(
             printer.take(printed)
     finally:
         printer.out = out
-    found: Capture = made
-    return found
+    return captured
 
 
 #: Stand for the number of a step: unknown so far, and an event to be printed individually.
@@ -273,7 +275,7 @@ class ShapeSteps:
 
     def _forget(self) -> None:
         self._states: list[PrinterState] = []
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
         self._table = np.full((8, max(1, self._shapes.count)), _UNKNOWN, dtype=np.int64)
 
     def _number(self, state: PrinterState) -> int:
@@ -323,7 +325,7 @@ class ShapeSteps:
         printer = self._printer
         printer.state = self._states[state].copy()
         try:
-            found = capture(
+            captured = capture(
                 printer,
                 self._lines,
                 self.printed_event(event),
@@ -332,10 +334,10 @@ class ShapeSteps:
                 is_after=shape != self._shapes.alone[event],
             )
             after = self._number(printer.state)
-            step = found.step(self._extra(b"".join(found.tail)), after)
+            step = captured.step(self._extra(b"".join(captured.tail)), after)
         except (BinlogError, UnfitError, *UNREADABLE):
             return _SINGLE  # printed individually, it reports the error
-        self.put = found.put or self.put
+        self.put = captured.put or self.put
         self._steps.append(step)
         if len(self._steps) > len(self._after):
             self._after = np.concatenate((self._after, np.zeros_like(self._after)))
