@@ -36,7 +36,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.sources import servers
 
 if TYPE_CHECKING:
-    from binlog_kaitai.check.verify_logs import verify
+    from binlog_kaitai.check.damage_scan import verify
     from binlog_kaitai.check.verify_report import Report
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.sources.keys import Keys
     from binlog_kaitai.sources.source import Source
     from binlog_kaitai.statistics.counting import stats
-    from binlog_kaitai.statistics.model import Stats
+    from binlog_kaitai.statistics.stats_model import Stats
     from binlog_kaitai.values.schema import Column, Schema
     from binlog_kaitai.views.changes_view import read_changes
     from binlog_kaitai.views.ddl_view import read_ddl
@@ -116,7 +116,7 @@ _MODULES = {
     "log.event_rows": ("Change", "Row"),
     "values.schema": ("Column", "Schema"),
     "views.events_view": ("read_events",),
-    "check.verify_logs": ("verify",),
+    "check.damage_scan": ("verify",),
     "check.verify_report": ("Report",),
     "views.changes_view": ("read_changes",),
     "views.ddl_view": ("read_ddl",),
@@ -125,7 +125,7 @@ _MODULES = {
     "following.events": ("EventFollower", "RowFollower", "follow", "follow_rows"),
     "render.sql.sql_script": ("sql_script",),
     "statistics.counting": ("stats",),
-    "statistics.model": ("Stats",),
+    "statistics.stats_model": ("Stats",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
 

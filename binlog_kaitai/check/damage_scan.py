@@ -8,13 +8,12 @@ header, it continues at the next complete event, if the file is seekable.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.check.damaged_bodies import Bodies
-from binlog_kaitai.check.damaged_images import RowImages
+from binlog_kaitai.check.damaged_bodies import Bodies, RowImages
 from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
@@ -32,7 +31,8 @@ from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import EndKind
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
@@ -351,3 +351,80 @@ def _end_of(block: Block, error: BinlogError) -> int | None:
 
 def _row_of(block: Block, error: BinlogError) -> int:
     return int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
+
+
+class Coverage:
+    """The GTIDs covered by the logs so far, for finding GTIDs missing before the next one."""
+
+    def __init__(self) -> None:
+        self._gtids: GtidSet | None = None
+
+    def take(self, report: Report) -> None:
+        """Process the report of the next log and set its `missing_before`."""
+        if report.previous_gtids is None:
+            return
+        if self._gtids is not None:
+            report.missing_before = report.previous_gtids.without(self._gtids)
+        self._gtids = self._gtids or GtidSet()
+        self._gtids.update(report.previous_gtids)
+        self._gtids.update(report.gtids)
+
+
+def verify(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    thorough: bool = False,
+    ddl: str | None = None,
+    keys: Keys | None = None,
+    threads: int | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+) -> Iterator[Report]:
+    """Check logs for damage, like the command ``verify``.
+
+    Checks frames, positions, checksums, bodies, rows and the continuity of GTIDs. Damage does not raise an
+    error; it is part of the report.
+
+    Parameters
+    ----------
+    source
+        Any source that :func:`binlog_kaitai.open` accepts.
+    thorough
+        Check all bodies and rows, also of events whose checksums match.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes, for values whose length logs do not state.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one. The result does not depend on it.
+    progress
+        Called periodically with the source and the offset reached in it.
+
+    Returns
+    -------
+    iterator of Report
+        One per log, after it has been read.
+
+    Raises
+    ------
+    SourceError
+        Immediately: no log was found.
+    """
+    return _reports(resolve(source, keys), thorough, SeriesDefinitions(ddl), progress, threads)
+
+
+def _reports(
+    sources: list[Source],
+    thorough: bool,
+    definitions: SeriesDefinitions,
+    progress: Callable[[Source, int], object],
+    threads: int | None,
+) -> Iterator[Report]:
+    coverage = Coverage()
+    for source in sources:
+
+        def advance(position: int, source: Source = source) -> None:
+            progress(source, position)
+
+        report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=threads)
+        coverage.take(report)
+        yield report

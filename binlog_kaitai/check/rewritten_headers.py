@@ -50,7 +50,7 @@ _KIND = "FORMAT_DESCRIPTION_EVENT"
 
 
 @dataclass(frozen=True)
-class LogHeader:
+class CorrectedStart:
     """The correct magic and first event of a log.
 
     Attributes
@@ -88,7 +88,7 @@ class LogHeader:
         return _context_after(self.data)
 
 
-def read_log_header(stream: BinaryIO) -> LogHeader:
+def read_log_header(stream: BinaryIO) -> CorrectedStart:
     """The magic and first event of a log, unchanged; and the ROTATE_EVENT before it in a saved stream.
 
     Raises
@@ -108,10 +108,10 @@ def read_log_header(stream: BinaryIO) -> LogHeader:
     _context_after(data)
     if not has_format and (end > len(MAGIC) or stream.read(1)):
         raise TruncatedError("ends inside its first event", position=end)
-    return LogHeader(data, end)
+    return CorrectedStart(data, end)
 
 
-def find_log_header(stream: BinaryIO) -> LogHeader:
+def find_log_header(stream: BinaryIO) -> CorrectedStart:
     """The same for a log whose start may be damaged, corrected.
 
     Raises
@@ -124,14 +124,14 @@ def find_log_header(stream: BinaryIO) -> LogHeader:
         return head
     found = _corrected(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
     if found is None and head is not None and _goes_on_after(head, stream):
-        found = LogHeader(head.data, head.end, wrong)  # from an unknown server version
+        found = CorrectedStart(head.data, head.end, wrong)  # from an unknown server version
     if found is None:
         assert wrong is not None
         raise wrong
     return found
 
 
-def _as_it_is(stream: BinaryIO) -> tuple[LogHeader | None, BinlogError | None]:
+def _as_it_is(stream: BinaryIO) -> tuple[CorrectedStart | None, BinlogError | None]:
     """The start of a log, if it can be read, and the damage to it."""
     try:
         head = read_log_header(stream)
@@ -157,7 +157,7 @@ def _context_after(data: bytes) -> Context:
     return context
 
 
-def _is_right(head: LogHeader, stream: BinaryIO) -> bool:
+def _is_right(head: CorrectedStart, stream: BinaryIO) -> bool:
     """Whether the first event is as a server wrote it: by its checksum, else by what known servers write."""
     layout = head.context.layout
     if head.end == len(MAGIC) or layout.binlog_version < 4:
@@ -173,13 +173,13 @@ def _is_right(head: LogHeader, stream: BinaryIO) -> bool:
     return is_known and _goes_on_after(head, stream)
 
 
-def _goes_on_after(head: LogHeader, stream: BinaryIO) -> bool:
+def _goes_on_after(head: CorrectedStart, stream: BinaryIO) -> bool:
     """Whether an intact event, or the end of the log, follows the first event."""
     size = stream.seek(0, io.SEEK_END)
     return head.end == size or Search(stream).is_whole(head.end, head.context.layout)
 
 
-def _corrected(stream: BinaryIO) -> LogHeader | None:
+def _corrected(stream: BinaryIO) -> CorrectedStart | None:
     """The start of a log whose first event has a single wrong byte, identified by its checksum.
 
     None if no change of one byte makes the checksum match. A byte does so by chance in about one of 100,000
@@ -199,7 +199,7 @@ def _corrected(stream: BinaryIO) -> LogHeader | None:
     data, at = found[0]
     reason = f"{BAD_CHECKSUM}: the byte at {at} is wrong"
     wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
-    return LogHeader(data, len(data), wrong, corrected=at)
+    return CorrectedStart(data, len(data), wrong, corrected=at)
 
 
 def _is_header(data: bytes) -> bool:
@@ -231,7 +231,7 @@ def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
         yield head[:end] + right, end + wrong[0]
 
 
-def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> LogHeader | None:
+def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | None:
     """A format description with a matching checksum at a position where it should not be."""
     layout = Format(4, header_length(4), is_checksummed=True)
     place = Search(stream).event(0, layout, has_own_positions=False)
@@ -246,25 +246,25 @@ def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> LogHeader | None:
     lost = None
     if place > len(MAGIC):
         lost = Gap(len(MAGIC), place, DamagedError("precedes the format description"))
-    return LogHeader(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
+    return CorrectedStart(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
 
 
-def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> LogHeader | None:
+def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | None:
     found = rebuild(stream)
     if found is None:
         return None
     data = MAGIC + found.event
     parse_event(found.event, EventType.format_description_event, Context(4).layout)
-    return LogHeader(data, found.end, wrong, rebuilt=found.how, lost=found.lost)
+    return CorrectedStart(data, found.end, wrong, rebuilt=found.how, lost=found.lost)
 
 
-def replaced(stream: BinaryIO, other: LogHeader) -> LogHeader:
+def replaced(stream: BinaryIO, other: CorrectedStart) -> CorrectedStart:
     """The start of a damaged log, replaced by the first event of another one."""
     _, wrong = _as_it_is(stream)
     layout, size = other.context.layout, stream.seek(0, io.SEEK_END)
     search = Search(stream)
     if other.end == size or search.is_whole(other.end, layout):
-        return LogHeader(other.data, other.end, wrong)
+        return CorrectedStart(other.data, other.end, wrong)
     found = search.event_or_shifted(1, layout, has_own_positions=not layout.is_checksummed)
     end = size if found is None else found
-    return LogHeader(other.data, end, wrong, lost=no_event_between(min(other.end, end), end))
+    return CorrectedStart(other.data, end, wrong, lost=no_event_between(min(other.end, end), end))

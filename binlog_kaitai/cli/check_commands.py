@@ -38,8 +38,7 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
       binlog-kaitai verify /var/lib/mysql/binlog.index
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
-    from binlog_kaitai.check.damage_scan import scan
-    from binlog_kaitai.check.verify_logs import Coverage
+    from binlog_kaitai.check.damage_scan import Coverage, scan
     from binlog_kaitai.ddl.definitions import SeriesDefinitions
     from binlog_kaitai.render.check_reports import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve

@@ -176,7 +176,7 @@ def rows(
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.row_listing import form_of
     from binlog_kaitai.rows.log_pages import RowsPages
-    from binlog_kaitai.views.row_objects import page_lines, write_rows
+    from binlog_kaitai.views.row_texts import page_lines, write_rows
 
     choice = None
     if operation or column or where is not None:

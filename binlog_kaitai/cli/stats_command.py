@@ -12,10 +12,10 @@ import click
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import print_json, progress_over_all, say, text_output
 from binlog_kaitai.errors import UsageError, writing_to
-from binlog_kaitai.statistics.model import PART_NAMES
+from binlog_kaitai.statistics.stats_model import PART_NAMES
 
 if TYPE_CHECKING:
-    from binlog_kaitai.statistics.model import Part, Stats
+    from binlog_kaitai.statistics.stats_model import Stats, StatsTable
 
 _STEPS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
@@ -100,7 +100,7 @@ def _write_page(stats: Stats, path: Path) -> None:
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
     from binlog_kaitai.render.output_text import to_json
-    from binlog_kaitai.statistics.parts import timeline_of
+    from binlog_kaitai.statistics.stats_tables import timeline_of
 
     timeline = timeline_of(stats, step, _CHART_STEPS if output == "table" else None)
     if output == "json":
@@ -128,7 +128,7 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
         print_stats(stats, parts or DEFAULT_PARTS, timeline, console)
 
 
-def _write_csv(part: Part) -> None:
+def _write_csv(part: StatsTable) -> None:
     from binlog_kaitai.render.output_text import csv_line
 
     lines = [csv_line(column.name for column in part.columns)]

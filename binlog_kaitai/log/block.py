@@ -27,7 +27,7 @@ from binlog_kaitai.errors import BinlogError, out_of_memory
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.mapped_memory import copied
 
@@ -292,7 +292,7 @@ class Block:
         except MemoryError as error:
             raise self.locate(int(np.argmax(self.sizes)), out_of_memory(error)) from error
 
-    def head(self, row: int) -> Event:
+    def head(self, row: int) -> ParsedEvent:
         """An event that matches its layout, without the bytes of a trailing variable-length field."""
         kind = int(self.types[row])
         body = self.body(kind)
@@ -307,18 +307,18 @@ class Block:
         raw = bytes(self.data[start:offset]) + bytes(self.data[after:end])
         return self._event(row, resized(raw, len(raw)))
 
-    def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
+    def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> ParsedEvent:
         """An event as the event reader returns it."""
         return self._event(row, self.raw(row), table_map, checksum)
 
     def _event(
         self, row: int, raw: bytes, table_map: TableMapEvent | None = None, checksum: str = "none"
-    ) -> Event:
+    ) -> ParsedEvent:
         frame = Frame(int(self.positions[row]), read_header(raw, self.layout.binlog_version), raw)
         layout = (
             self.layout if self.checksums[row] != NONE or self.is_special else self.layout.without_checksums()
         )
-        return Event(self.file, frame, layout, table_map, checksum)
+        return ParsedEvent(self.file, frame, layout, table_map, checksum)
 
 
 @lru_cache

@@ -20,7 +20,7 @@ from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gather import chosen_texts
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.line_arrays import Column, Pool, json_text
+from binlog_kaitai.log.line_arrays import Pool, TextColumn, json_text
 from binlog_kaitai.log.text_kernels import TEXT, copy, put_number
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Gtids(NamedTuple):
     Attributes
     ----------
     first, second : int64 arrays
-        Offsets and lengths, in the form of a `Column`: of the GTID before the block, and of those of its
+        Offsets and lengths, in the form of a `TextColumn`: of the GTID before the block, and of those of its
         markers.
     which : int64 array
         For each event, the index of its GTID in these.
@@ -129,9 +129,9 @@ class Gtids(NamedTuple):
     second: NDArray[np.int64]
     which: NDArray[np.int64]
 
-    def column(self) -> Column:
+    def column(self) -> TextColumn:
         """The GTID of each event."""
-        return Column(TEXT, self.first.take(self.which), self.second.take(self.which), by_event=True)
+        return TextColumn(TEXT, self.first.take(self.which), self.second.take(self.which), by_event=True)
 
 
 class GtidColumns:
@@ -152,7 +152,7 @@ class GtidColumns:
         pool: Pool,
         fail: Callable[[int, BinlogError], object],
         markers: Markers | None = None,
-    ) -> Column:
+    ) -> TextColumn:
         """GTID of each event; `fail` is called with events that cannot be decoded."""
         return self.find(block, pool, fail, markers).column()
 

@@ -35,19 +35,19 @@ from binlog_kaitai.values.schema import Schema, is_mariadb
 _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
 
 
-class Statements:
+class EarlierStatements:
     """Statements of one server's logs that may change definitions; parsed only when rows are requested."""
 
     def __init__(self, given: Definitions) -> None:
         self._given = given
-        self._events: list[reader.Event] = []
+        self._events: list[reader.ParsedEvent] = []
         self._definitions = given.copy()
         self._taken = 0
 
     def __len__(self) -> int:
         return len(self._events)
 
-    def observe(self, event: reader.Event) -> None:
+    def observe(self, event: reader.ParsedEvent) -> None:
         """Store an event that may hold such a statement; compressed text is not inspected here."""
         kind = event.layout.effective_type(event.type_code)
         if kind == EventType.query_compressed_event or (kind in QUERY_TYPES and _CHANGING.search(event.raw)):
@@ -66,12 +66,12 @@ class Statements:
         return self._definitions
 
 
-class Event(reader.Event):
+class Event(reader.ParsedEvent):
     """One event of a log; a rows event yields its rows with column names."""
 
     __slots__ = ("_count", "_statements")
 
-    _statements: Statements | None
+    _statements: EarlierStatements | None
     _count: int
 
     @cached_property
@@ -111,7 +111,7 @@ class Event(reader.Event):
             yield from rows_of(self, schema)
 
 
-class LogReader(reader.LogReader):
+class LogReader(reader.EventReader):
     """The events of one or many logs, in order. Made by :func:`open`."""
 
     event_class = Event
@@ -126,8 +126,8 @@ class LogReader(reader.LogReader):
     ) -> None:
         super().__init__(sources, verify_checksums=verify_checksums, start_position=start_position)
         self._definitions = SeriesDefinitions(ddl)
-        self._series: dict[Definitions, Statements] = {}
-        self._statements: Statements | None = None
+        self._series: dict[Definitions, EarlierStatements] = {}
+        self._statements: EarlierStatements | None = None
 
     def __iter__(self) -> Iterator[Event]:
         self._series = {}  # a new iteration starts over
@@ -141,26 +141,28 @@ class LogReader(reader.LogReader):
         if not self._series:
             self._definitions = definitions()
 
-    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> reader.Event:
+    def pass_over(
+        self, name: str, frame: Frame, context: Context, transactions: GtidTracker
+    ) -> reader.ParsedEvent:
         event = super().pass_over(name, frame, context, transactions)
         self._statements_of(name, frame).observe(event)
         return event
 
     def _read_stream(
         self, source: Source, stream: BinaryIO, stops: Sequence[int], start: int
-    ) -> Iterator[reader.Event]:
+    ) -> Iterator[reader.ParsedEvent]:
         self._statements = None
         return super()._read_stream(source, stream, stops, start)
 
-    def _statements_of(self, name: str, frame: Frame) -> Statements:
+    def _statements_of(self, name: str, frame: Frame) -> EarlierStatements:
         if self._statements is None:
             given = self._definitions.of(name, frame.header.server_id)
-            self._statements = self._series.setdefault(given, Statements(given))
+            self._statements = self._series.setdefault(given, EarlierStatements(given))
         return self._statements
 
     def events_of(
         self, name: str, frame: Frame, context: Context, transactions: GtidTracker
-    ) -> Iterator[reader.Event]:
+    ) -> Iterator[reader.ParsedEvent]:
         statements = self._statements_of(name, frame)
         for event in super().events_of(name, frame, context, transactions):
             if isinstance(event, Event):

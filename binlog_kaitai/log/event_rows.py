@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.values.column_kinds import Value, json_form, value_of
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
@@ -66,7 +66,7 @@ class Row:
         return ""
 
 
-def has_rows(event: Event) -> bool:
+def has_rows(event: ParsedEvent) -> bool:
     """Whether an event is a rows event of any version; not one that only ends its statement.
 
     Raises
@@ -78,7 +78,7 @@ def has_rows(event: Event) -> bool:
     return is_rows and (event.table_map is not None or not getattr(event.body, "is_dummy", False))
 
 
-def schema_of(event: Event) -> Schema:
+def schema_of(event: ParsedEvent) -> Schema:
     """The schema of a rows event's table, from its table map alone.
 
     Raises
@@ -102,7 +102,7 @@ def _schema_of(table_map: TableMapEvent, of_mariadb: bool) -> Schema:
     return Schema.of(table_map, is_mariadb=of_mariadb)
 
 
-def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
+def rows_of(event: ParsedEvent, schema: Schema | None = None) -> Iterator[Row]:
     """The rows of an event, in order: all or, of an event with an invalid one, none.
 
     Other events have no rows.
@@ -132,7 +132,7 @@ def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
     yield from rows
 
 
-def row_object(event: Event, row: Row) -> dict[str, Any]:
+def row_object(event: ParsedEvent, row: Row) -> dict[str, Any]:
     """A row in the JSON form of `rows --format json`; :func:`to_json` serializes it."""
     columns = {column.name: column for column in row.schema.columns}
     found = {
@@ -153,7 +153,7 @@ def row_object(event: Event, row: Row) -> dict[str, Any]:
     return found
 
 
-def row_objects(event: Event, schema: Schema | None = None) -> Iterator[dict[str, Any]]:
+def row_objects(event: ParsedEvent, schema: Schema | None = None) -> Iterator[dict[str, Any]]:
     """The rows of an event in the JSON form of `rows --format json`; raises as :func:`rows_of`."""
     for row in rows_of(event, schema):
         yield row_object(event, row)
@@ -191,7 +191,7 @@ def _change(body: RowsBody) -> Change:
     return Change.INSERT if body.is_write else Change.UPDATE if body.is_update else Change.DELETE
 
 
-def _images(event: Event, schema: Schema) -> list[Any]:
+def _images(event: ParsedEvent, schema: Schema) -> list[Any]:
     """The grammar's objects for all rows."""
     if event.table_map is not None:
         set_old_fractions(event.table_map, schema.old_fractions)
@@ -206,7 +206,7 @@ def _images(event: Event, schema: Schema) -> list[Any]:
     return list(images)
 
 
-def _first_number(event: Event, count: int) -> int:
+def _first_number(event: ParsedEvent, count: int) -> int:
     """The number of an event's first row; also records its row count for later events of the payload."""
     if event.row_numbers is None:
         return 0
@@ -216,14 +216,14 @@ def _first_number(event: Event, count: int) -> int:
     return first
 
 
-def _count(event: Event) -> int:
+def _count(event: ParsedEvent) -> int:
     try:
         return len(_images(event, schema_of(event)))
     except BinlogError:
         return 0  # an unreadable event is reported where it is read
 
 
-def _why_unreadable(event: Event, schema: Schema) -> str:
+def _why_unreadable(event: ParsedEvent, schema: Schema) -> str:
     number = event.body.num_columns.value
     if number != len(schema.columns):
         return f"the rows have {number} columns, but the table map has {len(schema.columns)}"
@@ -234,7 +234,7 @@ def _why_unreadable(event: Event, schema: Schema) -> str:
     return "the row images do not match their columns"
 
 
-def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
+def _describe(event: ParsedEvent, schema: Schema, error: Exception) -> GrammarError:
     """The error, extended with the column that failed."""
     column = _unfinished_column(event)
     location = schema.full_name if column is None else _location(schema, schema.columns[column])
@@ -242,7 +242,7 @@ def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
     return GrammarError(f"the rows {kind}: {error}", field=location)
 
 
-def _unfinished_column(event: Event) -> int | None:
+def _unfinished_column(event: ParsedEvent) -> int | None:
     body: Any = event.body
     try:
         holder = getattr(body, "_m_inflated_rows", None)

@@ -17,7 +17,7 @@ from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated, check_gtids
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
@@ -123,7 +123,7 @@ def _add_one_by_one(gtids: GtidSet, block: Block, rows: Any) -> None:
             gtids.add(text)
 
 
-def previous_gtids(event: Event) -> GtidSet:
+def previous_gtids(event: ParsedEvent) -> GtidSet:
     """The GTIDs before a log, from the event that contains them; see `log_header.previous_gtids`.
 
     Raises

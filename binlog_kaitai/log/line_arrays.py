@@ -26,7 +26,7 @@ from binlog_kaitai.log.text_kernels import (
     HEXDUMP,
     NUMBER,
     TEXT,
-    Style,
+    HexdumpStyle,
     assemble,
     find_clean,
     room_for,
@@ -212,7 +212,7 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """One value per row.
 
     Attributes
@@ -231,13 +231,13 @@ class Column(NamedTuple):
     by_event: bool = False
     constant: bytes | None = None
 
-    def taken(self, rows: Any) -> Column:
+    def taken(self, rows: Any) -> TextColumn:
         """The given rows."""
-        return Column(self.kind, self.first[rows], self.second[rows])
+        return TextColumn(self.kind, self.first[rows], self.second[rows])
 
 
 #: Value of a template field: a value of each row, text, or several of these.
-Field = Column | bytes | tuple[Column | bytes, ...]
+Field = TextColumn | bytes | tuple[TextColumn | bytes, ...]
 
 
 class Pool:
@@ -277,7 +277,7 @@ class Pool:
 
     # Columns ------------------------------------------------------------------------------------------
 
-    def numbers(self, values: Array, mask: Bools | None = None, *, by_event: bool = False) -> Column:
+    def numbers(self, values: Array, mask: Bools | None = None, *, by_event: bool = False) -> TextColumn:
         """A column of integers or truth values; null where `mask` is false."""
         values = np.asarray(values)
         if values.dtype == np.bool_:
@@ -298,11 +298,11 @@ class Pool:
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])
-        return Column(NUMBER, first, second, by_event)
+        return TextColumn(NUMBER, first, second, by_event)
 
     def choice(
         self, codes: Array, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
-    ) -> Column:
+    ) -> TextColumn:
         """A column of JSON values `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
             return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
@@ -313,46 +313,46 @@ class Pool:
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])
-        return Column(TEXT, -first - 1, second, by_event)
+        return TextColumn(TEXT, -first - 1, second, by_event)
 
-    def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> Column:
+    def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> TextColumn:
         """A column of JSON values given as text."""
         offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
-        return Column(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
+        return TextColumn(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
 
-    def placed(self, first: Ints, second: Ints) -> Column:
+    def placed(self, first: Ints, second: Ints) -> TextColumn:
         """A column of JSON values in the block or the pool, see `text_kernels.assemble`."""
         if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
             return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
-        return Column(TEXT, first, second)
+        return TextColumn(TEXT, first, second)
 
-    def ranges(self, starts: Ints, lengths: Ints) -> Column:
+    def ranges(self, starts: Ints, lengths: Ints) -> TextColumn:
         """A column of byte ranges of the block, copied unchanged."""
-        return Column(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
+        return TextColumn(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
 
-    def fractions(self, values: Any) -> Column:
+    def fractions(self, values: Any) -> TextColumn:
         """A column of microseconds below a second, with six digits."""
-        return Column(FRACTION, values, np.zeros(len(values), dtype=np.int64))
+        return TextColumn(FRACTION, values, np.zeros(len(values), dtype=np.int64))
 
-    def hexadecimal(self, values: Ints, *, by_event: bool = False) -> Column:
+    def hexadecimal(self, values: Ints, *, by_event: bool = False) -> TextColumn:
         """A column of 32-bit numbers with eight hexadecimal digits."""
-        return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
+        return TextColumn(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
 
-    def hexdumps(self, starts: Ints, sizes: Ints, positions: Ints, style: Style) -> Column:
+    def hexdumps(self, starts: Ints, sizes: Ints, positions: Ints, style: HexdumpStyle) -> TextColumn:
         """A column of hex dumps, one per event; empty for events with position 0."""
         offset, _ = self.add(style.packed())
         first = np.stack((starts, positions), axis=1)
         second = np.stack((sizes, np.full(len(sizes), offset)), axis=1)
-        return Column(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
+        return TextColumn(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
 
-    def same(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
+    def same(self, text: bytes, count: int, *, by_event: bool = False) -> TextColumn:
         """A column with the same JSON value in `count` rows."""
         offset, length = self.add(text)
-        return Column(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
+        return TextColumn(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
 
     def strings(
         self, data: Bytes, starts: Ints, lengths: Ints, convert: Callable[[bytes], object], mask: Any = None
-    ) -> Column:
+    ) -> TextColumn:
         """A column of strings in the block; strings that are not plain ASCII are passed to `convert`."""
         is_whole = mask is None or mask.all()
         if is_whole and _is_constant(lengths) and lengths[0] <= _MAX_SAME:
@@ -375,7 +375,7 @@ class Pool:
         if not is_whole:
             first = np.where(mask, first, -self.null[0] - 1)
             second = np.where(mask, second, self.null[1])
-        return Column(TEXT, first, second)
+        return TextColumn(TEXT, first, second)
 
     def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Any:
         """Add the JSON text of many strings at once; returns the strings that are left."""
@@ -403,7 +403,7 @@ def _is_constant(values: Array) -> bool:
     return len(values) > 0 and bool((values == values[0]).all())
 
 
-def text_of(data: Bytes, pool: Pool, column: Column, row: int) -> str | None:
+def text_of(data: Bytes, pool: Pool, column: TextColumn, row: int) -> str | None:
     """A cell of a text column; None for null."""
     start, length = int(column.first[row]), int(column.second[row])
     if start >= 0:
@@ -412,26 +412,26 @@ def text_of(data: Bytes, pool: Pool, column: Column, row: int) -> str | None:
     return value
 
 
-class Program:
+class LineProgram:
     """The pieces of one kind of line."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._pending = b""
-        self.pieces: list[tuple[int, bytes | Column]] = []
+        self.pieces: list[tuple[int, bytes | TextColumn]] = []
 
-    def text(self, text: str | bytes) -> Program:
+    def text(self, text: str | bytes) -> LineProgram:
         """Add constant bytes."""
         self._pending += text.encode() if isinstance(text, str) else text
         return self
 
-    def fill(self, template: bytes, fields: Mapping[str, Field]) -> Program:
+    def fill(self, template: bytes, fields: Mapping[str, Field]) -> LineProgram:
         """Add a template: bytes in the format of ``%``, with named fields."""
         at = 0
         for found in _FIELD.finditer(template):
             self.text(template[at : found.start()])
             value = fields[found[1].decode()]
-            for piece in (value,) if isinstance(value, (bytes, Column)) else value:
+            for piece in (value,) if isinstance(value, (bytes, TextColumn)) else value:
                 if isinstance(piece, bytes):
                     self.text(piece)
                 else:
@@ -439,7 +439,7 @@ class Program:
             at = found.end()
         return self.text(template[at:])
 
-    def column(self, column: Column) -> Program:
+    def column(self, column: TextColumn) -> LineProgram:
         """Add a value of each row."""
         if column.constant is not None:
             self._pending += column.constant
@@ -448,7 +448,7 @@ class Program:
         self.pieces.append((column.kind, column))
         return self
 
-    def finish(self) -> Program:
+    def finish(self) -> LineProgram:
         """Close the last run of constant bytes."""
         if self._pending:
             self.pieces.append((CONSTANT, self._pending))
@@ -459,7 +459,7 @@ class Program:
 def write_lines(
     data: Bytes,
     pool: Pool,
-    programs: Sequence[Program],
+    programs: Sequence[LineProgram],
     events: NDArray[np.int64],
     program_of: NDArray[np.int64],
     row_of: NDArray[np.int64],
@@ -475,7 +475,7 @@ def write_lines(
     """
     pieces: list[tuple[int, int, int]] = []
     limits = [0]
-    columns: list[Column] = []
+    columns: list[TextColumn] = []
     offsets: dict[int, int] = {}  # by identity of the column's array: several programs may share a column
     room, base = 0, 0
     counts = np.bincount(program_of, minlength=len(programs))

@@ -65,7 +65,7 @@ _MAX_HEADER_EVENTS = 64
 _STRIDE = 1 << 20
 
 
-class LogHeader(NamedTuple):
+class LogProperties(NamedTuple):
     """Properties of a log, from its first events.
 
     Attributes
@@ -105,7 +105,7 @@ class LogHeader(NamedTuple):
         return Span(start, binlog_version=self.binlog_version, formats=self.formats)
 
 
-def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
+def read_log_header(stream: BinaryIO, name: str) -> LogProperties:
     """The header of a log, from a seekable stream; `name` appears in errors.
 
     Raises
@@ -147,7 +147,9 @@ def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
         is_encrypted |= kind == EventType.start_encryption_event and not is_plain
         position += header.len_event
     has_gtids = kind in GTID_TYPES
-    return LogHeader(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
+    return LogProperties(
+        version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id
+    )
 
 
 class Log:
@@ -285,7 +287,7 @@ class SplitPointFinder:
         it may begin inside a transaction.
     """
 
-    def __init__(self, log_header: LogHeader, *, is_sure: bool = True) -> None:
+    def __init__(self, log_header: LogProperties, *, is_sure: bool = True) -> None:
         self._has_gtids = log_header.has_gtids
         self._boundaries = Boundaries()
         self._is_sure = is_sure

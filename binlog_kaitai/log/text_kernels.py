@@ -19,7 +19,7 @@ _LINE, _REST = 112, 640
 _FILL_AT, _WIDTH_AT, _FIELDS_AT, _TEXTS_AT = 256, 257, 258, 264
 
 
-class Style(NamedTuple):
+class HexdumpStyle(NamedTuple):
     """The format of a client's hex dump.
 
     Attributes
@@ -77,7 +77,7 @@ def put_hexdump(
     position
         Position to print for the first byte; 0 writes nothing.
     style, offset
-        Bytes, and the offset of a packed `Style` in them.
+        Bytes, and the offset of a packed `HexdumpStyle` in them.
     out, at
         Output, and the offset to write at.
 

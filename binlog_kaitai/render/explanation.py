@@ -21,7 +21,7 @@ from binlog_kaitai.core.grammar import bit_fields, meanings, read_encryption_hea
 from binlog_kaitai.core.info import plain
 from binlog_kaitai.core.tree import extents, instance_bounds
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.render.output_text import printable, to_json
 
 #: Types that are one number in parts: the meaning of the number is more useful than that of its parts.
@@ -82,7 +82,7 @@ class Dissection(NamedTuple):
     root: KaitaiStruct | None
 
 
-def dissect(event: Event) -> Dissection:
+def dissect(event: ParsedEvent) -> Dissection:
     """Dissect an event, as far as it follows the grammar."""
     root, error = read_event(event.raw, event.type_code, event.layout, event.table_map)
     parts = ((root, "header"), (getattr(root, "body", None), "content"))
@@ -233,7 +233,7 @@ class Explained(NamedTuple):
     dissection: Dissection
 
     @classmethod
-    def of(cls, event: Event, header_size: int = 0) -> Explained:
+    def of(cls, event: ParsedEvent, header_size: int = 0) -> Explained:
         """An event, of a log that begins after a file header of some length.
 
         The offsets of an event inside a transaction payload count from the event's own first byte.
@@ -371,7 +371,7 @@ def _value_lines(value: str, meaning: str, width: int) -> list[str]:
     return [*lines, *more]
 
 
-def _headline(event: Event, header_size: int) -> Iterator[str]:
+def _headline(event: ParsedEvent, header_size: int) -> Iterator[str]:
     inside = event.payload_index is not None
     yield f"  inside, number {event.payload_index}" if inside else f"at {event.position}"
     if header_size and not inside:

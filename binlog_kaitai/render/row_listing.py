@@ -10,15 +10,15 @@ import numpy as np
 
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.log.line_arrays import Column, Pool, Program
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.output_text import csv_line, printable, to_json
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.row_images import Program as Images
 from binlog_kaitai.rows.text.moment_texts import clock_texts, number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
-from binlog_kaitai.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
-from binlog_kaitai.views.row_plans import PEOPLE, QUOTED_JSON, Line, Plan
+from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
+from binlog_kaitai.views.row_programs import PEOPLE, QUOTED_JSON, Line, LinePlan
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
@@ -74,14 +74,14 @@ class _Csv:
         self._origins = [name for name in ORIGINS if name in shown]
         self.keys = (*_OF_EVENT, *self._origins, *_OF_ROW)
 
-    def of_events(self, events: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `Form`."""
         is_none = (events.gtids.first == -pool.null[0] - 1) & (events.gtids.second == pool.null[1])
         # Without the quotes of JSON.
-        gtids = Column(TEXT, events.gtids.first - 1, np.where(is_none, 0, events.gtids.second - 2))
-        begin = Program(pool).text(_csv_fields([events.file]) + b",")
+        gtids = TextColumn(TEXT, events.gtids.first - 1, np.where(is_none, 0, events.gtids.second - 2))
+        begin = LineProgram(pool).text(_csv_fields([events.file]) + b",")
         begin.column(pool.numbers(events.positions)).text(",")
-        end = Program(pool).text(",").column(pool.numbers(events.timestamps)).text(",")
+        end = LineProgram(pool).text(",").column(pool.numbers(events.timestamps)).text(",")
         end.column(gtids).text(",").column(pool.numbers(events.server_ids))
         for name in self._origins:
             end.text(",").column(
@@ -89,7 +89,7 @@ class _Csv:
             )
         return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
-    def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: Images) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).number().event(1).text(change)
@@ -114,25 +114,25 @@ def _csv_fields(values: Sequence[str | None]) -> bytes:
 
 
 def _converted(
-    events: OfEvents, column: Column, pool: Pool, convert: Callable[[str | None], bytes]
-) -> Column:
+    events: OfEvents, column: TextColumn, pool: Pool, convert: Callable[[str | None], bytes]
+) -> TextColumn:
     """JSON values of events in another format, each distinct one converted once."""
     texts = column_texts(events.data, pool, column, len(events.positions))
     converted = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
     return pool.verbatim([converted[text] for text in texts])
 
 
-def _column(data: Bytes, offsets: Ints, pool: Pool) -> Column:
+def _column(data: Bytes, offsets: Ints, pool: Pool) -> TextColumn:
     """Texts, and the start of each."""
     base = pool.append(data)
-    return Column(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
+    return TextColumn(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
 
 
-def _padding(offsets: Ints, width: int, pool: Pool) -> Column:
+def _padding(offsets: Ints, width: int, pool: Pool) -> TextColumn:
     """The spaces that pad texts to a width."""
     place, _ = pool.add(b" " * width)
     lengths = np.maximum(width - np.diff(offsets), 0)
-    return Column(TEXT, np.full(len(lengths), -place - 1), lengths)
+    return TextColumn(TEXT, np.full(len(lengths), -place - 1), lengths)
 
 
 class _Table:
@@ -145,13 +145,13 @@ class _Table:
         self.names = [name for name in _COLUMNS if name in shown or name not in _ON_REQUEST]
         self.text_count = 2 if "statement" in shown else 1
 
-    def of_events(self, events: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `Form`."""
         positions = number_texts(events.positions)
-        program = Program(pool).column(_column(*positions, pool))
+        program = LineProgram(pool).column(_column(*positions, pool))
         program.column(_padding(positions[1], _COLUMNS["position"], pool)).text("  ")
         program.column(_column(*clock_texts(events.timestamps), pool)).text("  ")
-        columns: dict[str, Column] = {"gtid": events.gtids, **events.origins}
+        columns: dict[str, TextColumn] = {"gtid": events.gtids, **events.origins}
         for name in self.names:
             if name in columns and name != "statement":
                 program.column(self._cells(events, name, columns[name], pool)).text("  ")
@@ -159,12 +159,12 @@ class _Table:
         if self.text_count == 1:
             return [program]
         statements = self._cells(events, "statement", columns["statement"], pool)
-        return [program, Program(pool).text("  ").column(statements)]
+        return [program, LineProgram(pool).text("  ").column(statements)]
 
-    def _cells(self, events: OfEvents, name: str, column: Column, pool: Pool) -> Column:
+    def _cells(self, events: OfEvents, name: str, column: TextColumn, pool: Pool) -> TextColumn:
         return _converted(events, column, pool, lambda value: _cell(name, value).encode())
 
-    def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: Images) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).text(change)

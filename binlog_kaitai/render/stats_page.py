@@ -16,10 +16,10 @@ from importlib.resources import files
 from typing import Any
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.log.event_reader import Event, LogReader
+from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.render.explanation import Dissection, Leaf, dissect, shown_value
 from binlog_kaitai.rows.rolled_back_rows import is_readable_again
-from binlog_kaitai.statistics.model import Part, Place, Stats
+from binlog_kaitai.statistics.stats_model import Stats, StatsTable, TransactionPlace
 
 #: An object for the page's script.
 _Json = dict[str, Any]
@@ -62,7 +62,7 @@ class Details:
         """Read the notable transactions of the logs again."""
         details = cls()
         readable = {source.name: source for source in stats.sources if is_readable_again(source)}
-        reader = LogReader(list(readable.values()), verify_checksums=False)
+        reader = EventReader(list(readable.values()), verify_checksums=False)
         for place in stats.notable:
             source = readable.get(place.file)
             if (
@@ -92,7 +92,7 @@ class Details:
                 "the most rows, DDL, those after long gaps, the biggest of each table, and the first."
             )
 
-    def _transaction(self, place: Place, events: Iterable[Event]) -> _Json:
+    def _transaction(self, place: TransactionPlace, events: Iterable[ParsedEvent]) -> _Json:
         shown: list[_Json] = []
         explained = 0
         for event in events:
@@ -109,7 +109,7 @@ class Details:
         self._listed += len(shown)
         return {"events": shown, "left_out": max(place.events - len(shown), 0)}
 
-    def _event(self, event: Event, *, is_room: bool) -> _Json:
+    def _event(self, event: ParsedEvent, *, is_room: bool) -> _Json:
         fields: _Json = {
             "position": event.position,
             "index": event.payload_index,
@@ -185,7 +185,7 @@ def _data(stats: Stats, version: str) -> str:
     return as_script_data(whole)
 
 
-def _part(part: Part) -> _Json:
+def _part(part: StatsTable) -> _Json:
     rows = part.rows if part.name == "timeline" else part.rows[:_MAX_ROWS]
     return {
         "name": part.name,

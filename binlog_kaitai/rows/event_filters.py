@@ -23,7 +23,7 @@ from binlog_kaitai.errors import FilterWarning
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct_values, group_ranges
-from binlog_kaitai.log.line_arrays import Column, Pool, plain
+from binlog_kaitai.log.line_arrays import Pool, TextColumn, plain
 from binlog_kaitai.rows.table_maps import decode
 from binlog_kaitai.sources.source import Source
 
@@ -54,7 +54,7 @@ class Selection:
         self._start = filters.start_position if is_first else None
         self._stop = filters.stop_position if is_last else None
 
-    def of(self, block: Block, gtids: Column | None, pool: Pool) -> Any:
+    def of(self, block: Block, gtids: TextColumn | None, pool: Pool) -> Any:
         """Which events match the filters on header and GTID, as a bool array."""
         filters, header = self._filters, block.header
         wanted = np.ones(len(block), dtype=np.bool_)
@@ -88,7 +88,7 @@ class Selection:
             wanted &= self._by_gtid(gtids, pool)
         return wanted
 
-    def _by_gtid(self, gtids: Column, pool: Pool) -> Any:
+    def _by_gtid(self, gtids: TextColumn, pool: Pool) -> Any:
         offsets, which = np.unique(gtids.first, return_inverse=True)
         lengths = np.zeros(len(offsets), dtype=np.int64)
         lengths[which.reshape(-1)] = gtids.second
@@ -151,7 +151,7 @@ class Unmatched:
         if is_first:
             self._file = source.name
 
-    def look(self, block: Block, limit: int, gtids: Column | None, pool: Pool) -> None:
+    def look(self, block: Block, limit: int, gtids: TextColumn | None, pool: Pool) -> None:
         """Test the remaining filters on the next block, up to the event `limit`, where a stop is."""
         if self.is_done:
             return

@@ -22,7 +22,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, roles_of
 from binlog_kaitai.log.event_gtids import Markers
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.line_arrays import Column, Pool, json_text
+from binlog_kaitai.log.line_arrays import Pool, TextColumn, json_text
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.rows.table_maps import decode
 
@@ -128,7 +128,7 @@ class Origins:
     """
 
     def __init__(self, wanted: Iterable[str]) -> None:
-        makers: dict[str, Callable[[Block, Pool], Column]] = {
+        makers: dict[str, Callable[[Block, Pool], TextColumn]] = {
             THREAD: self._threads,
             STATEMENT: self._statements,
         }
@@ -137,11 +137,11 @@ class Origins:
         self._thread = _UNKNOWN
         self._statement = b"null"
 
-    def columns(self, block: Block, pool: Pool) -> dict[str, Column]:
+    def columns(self, block: Block, pool: Pool) -> dict[str, TextColumn]:
         """A column of JSON values in `pool` for each name, with a value for each event."""
         return {name: make(block, pool) for name, make in self._makers.items()}
 
-    def _threads(self, block: Block, pool: Pool) -> Column:
+    def _threads(self, block: Block, pool: Pool) -> TextColumn:
         segments = self._boundaries.divide(roles_of(block), is_before_gtid=block.is_before_gtid)
         values = np.full(len(block), _UNKNOWN, dtype=np.int64)
         # Numbers of the events after which another value applies, or -1.
@@ -164,7 +164,7 @@ class Origins:
             self._thread = int(held[-1])
         return pool.numbers(held, held != _UNKNOWN, by_event=True)
 
-    def _statements(self, block: Block, pool: Pool) -> Column:
+    def _statements(self, block: Block, pool: Pool) -> TextColumn:
         null = -pool.null[0] - 1, pool.null[1]
         before = pool.add(self._statement)
         # After the entries of the events: no value, and the statement that continues from the previous block.
@@ -186,7 +186,7 @@ class Origins:
         held = np.append(changes, len(block) + 1)[np.maximum.accumulate(offsets)]
         self._statement = _json_at(block, pool, int(first[held[-1]]), int(second[held[-1]]))
         held = held[:-1]
-        return Column(TEXT, first[held], second[held], by_event=True)
+        return TextColumn(TEXT, first[held], second[held], by_event=True)
 
 
 def _thread_ids(block: Block, kind: int) -> Any:
@@ -207,7 +207,7 @@ def _thread_ids(block: Block, kind: int) -> Any:
 
 
 def _texts(block: Block, kind: int, pool: Pool) -> tuple[Any, Any]:
-    """Offsets and lengths of the statements of one event type, in the form of a `Column`."""
+    """Offsets and lengths of the statements of one event type, in the form of a `TextColumn`."""
     body = block.body(kind)
     found = pool.strings(block.data, *body.ranges("query"), decode, body.matches)
     return found.first, found.second

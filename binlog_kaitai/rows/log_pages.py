@@ -21,10 +21,10 @@ from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids, Markers
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.line_arrays import Column, Pool
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.log.payloads import expand
@@ -167,7 +167,7 @@ class RowsPage:
     limit : int
         Number of the first event of the block at or after a stop position or damage; else the number of
         events.
-    origins : dict of Column
+    origins : dict of TextColumn
         JSON values of each event of the block, for the requested names of `Origins`.
     era : int
         See `rows.sequences`.
@@ -182,7 +182,7 @@ class RowsPage:
     first_numbers: NDArray[np.int64]
     wanted: NDArray[np.bool_]
     limit: int
-    origins: dict[str, Column]
+    origins: dict[str, TextColumn]
     era: int
 
     @cached_property
@@ -191,11 +191,11 @@ class RowsPage:
         return self.block.header_of(self.images.rows)
 
     @cached_property
-    def gtids(self) -> Column:
+    def gtids(self) -> TextColumn:
         """GTID of each event of the block."""
         return self.gtids_in_force.column()
 
-    def event(self, index: int) -> Event:
+    def event(self, index: int) -> ParsedEvent:
         """An event of `images` as the event reader returns it."""
         table = self.images.table(index)
         row = int(self.images.rows[index])

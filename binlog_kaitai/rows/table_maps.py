@@ -31,10 +31,10 @@ from binlog_kaitai.kernels.byte_kernels import NONE
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.line_arrays import Column, Pool
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.values.column_kinds import kind_of
 from binlog_kaitai.values.schema import Column as TableColumn
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
@@ -360,7 +360,7 @@ class Tables:
         self._changes += self.definitions.observe_query(statement_body(block, row))
 
 
-def located_error(error: BinlogError, event: Event) -> BinlogError:
+def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
     """The error for a table that cannot be decoded, at one of its rows events unless it has a position."""
     if error.position is not None:
         return error
@@ -468,7 +468,7 @@ _NAMES = ("schema_name", "table_name")
 class _Known(NamedTuple):
     """A table map of an earlier block: its event, and its names as JSON text."""
 
-    event: Event
+    event: ParsedEvent
     names: tuple[bytes, ...]
 
 
@@ -497,10 +497,10 @@ class TableMaps:
         self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
         _, self._closed = self._closings.count(block)
         #: The names in the table maps of this block that can be decoded.
-        self._own: list[Column] = []
+        self._own: list[TextColumn] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
 
-    def _names(self, body: Gathered, usable: Ints, number: int, earlier: list[int]) -> Column:
+    def _names(self, body: Gathered, usable: Ints, number: int, earlier: list[int]) -> TextColumn:
         known = [self._pool.add(self._known[id_].names[number]) for id_ in earlier]
         offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
         first, second = -offsets[:, 0] - 1, offsets[:, 1]
@@ -516,7 +516,7 @@ class TableMaps:
             first, second = np.concatenate((first, own.first)), np.concatenate((second, own.second))
         return self._pool.placed(first, second)
 
-    def own_names(self, name: str) -> Column | None:
+    def own_names(self, name: str) -> TextColumn | None:
         """A name of each table map of the block; None if one of them cannot be decoded."""
         assert self._block is not None
         is_all = len(self._rows) == self._block.counts.get(EventType.table_map_event)
@@ -528,7 +528,7 @@ class TableMaps:
         found = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)
         return in_force(found, self._offsets, rows, self._closed)
 
-    def column(self, kind: int, name: str) -> Column:
+    def column(self, kind: int, name: str) -> TextColumn:
         """The schema or table name of each rows event of one type; null if its table map is missing."""
         assert self._block is not None
         column = self._columns[_NAMES.index(name)]
@@ -580,7 +580,7 @@ class TableMaps:
             del self._known[next(iter(self._known))]
 
 
-def _json_of(block: Block, pool: Pool, column: Column, number: int) -> bytes:
+def _json_of(block: Block, pool: Pool, column: TextColumn, number: int) -> bytes:
     start, length = int(column.first[number]), int(column.second[number])
     if start < 0:
         return pool.read(-start - 1, length)

@@ -21,7 +21,7 @@ from binlog_kaitai.lake.write import Files
 from binlog_kaitai.rows.sequences import sequences
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.views.change_meta import named, zeros
+from binlog_kaitai.views.change_batches import named, zeros
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
 from binlog_kaitai.views.parquet_folder import folder_name
 from binlog_kaitai.views.row_masks import Method

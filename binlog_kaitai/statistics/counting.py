@@ -19,17 +19,16 @@ from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
-from binlog_kaitai.statistics.figures import Figures
-from binlog_kaitai.statistics.model import Stats
-from binlog_kaitai.statistics.parts import fill
-from binlog_kaitai.statistics.transactions import TransactionCounts
+from binlog_kaitai.statistics.stats_model import Stats
+from binlog_kaitai.statistics.stats_tables import fill
+from binlog_kaitai.statistics.transaction_counts import Figures, TransactionCounts
 from binlog_kaitai.views.left_out_watcher import Watcher
 from binlog_kaitai.views.transaction_batches import (
     Finished,
     finished_transactions,
     size_of_rows,
 )
-from binlog_kaitai.views.transaction_pages import Page
+from binlog_kaitai.views.transaction_pages import TransactionsPage
 from binlog_kaitai.views.transactions_view import WITH_TABLE_BYTES, view_of
 
 #: The cost of a block hardly depends on its length.
@@ -162,7 +161,7 @@ class _Counting(Watcher):
         self._formats: list[int] = self._stats.formats.setdefault(source.name, [])
         self.events.begin()
 
-    def see(self, page: Page) -> None:
+    def see(self, page: TransactionsPage) -> None:
         block = page.block
         if block.is_special:
             self._formats.append(int(block.positions[0]))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.transaction_pages import Page
+from binlog_kaitai.views.transaction_pages import TransactionsPage
 
 
 class Watcher:
@@ -24,7 +24,7 @@ class Watcher:
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
         """Called before a log is read."""
 
-    def see(self, page: Page) -> None:
+    def see(self, page: TransactionsPage) -> None:
         """Called with the next events, before the transactions that end in them."""
 
     def end(self, end: End) -> None:
@@ -40,7 +40,7 @@ class Progress(Watcher):
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
         self._source = source
 
-    def see(self, page: Page) -> None:
+    def see(self, page: TransactionsPage) -> None:
         self._progress(self._source, int(page.block.end_positions[-1]))
 
     def end(self, end: End) -> None:

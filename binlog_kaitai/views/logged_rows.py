@@ -20,7 +20,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
-from binlog_kaitai.log.line_arrays import Program, write_lines
+from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
@@ -32,7 +32,7 @@ from binlog_kaitai.sources.source import SourceLike, resolve
 from binlog_kaitai.values.column_kinds import Value
 from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.views.row_objects import Failure, in_order, made_of_table
+from binlog_kaitai.views.row_texts import Failure, in_order, made_of_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -122,7 +122,7 @@ def _origins(page: RowsPage) -> dict[int, dict[str, Any]]:
     rows = page.images.rows[page.chosen]
     found: dict[int, dict[str, Any]] = {event: {} for event in page.chosen.tolist()}
     for name, column in page.origins.items():
-        program = Program(page.pool).column(column)
+        program = LineProgram(page.pool).column(column)
         which = np.zeros(len(rows), dtype=np.int64)
         data, ends = write_lines(page.block.data, page.pool, [program], rows, which, rows)
         text, begin = bytes(data), 0

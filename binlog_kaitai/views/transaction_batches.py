@@ -25,7 +25,7 @@ from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.log.event_gtids import GtidColumns, check_gtids
-from binlog_kaitai.log.line_arrays import Column, Pool
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
@@ -36,7 +36,7 @@ from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.views.left_out_watcher import Progress, Watcher
-from binlog_kaitai.views.transaction_pages import Page
+from binlog_kaitai.views.transaction_pages import TransactionsPage
 from binlog_kaitai.views.transaction_parts import PART_SCHEMA, join
 from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, view_of
 
@@ -149,7 +149,7 @@ class Finished(NamedTuple):
     """
 
     batch: pa.RecordBatch | None
-    page: Page | None = None
+    page: TransactionsPage | None = None
     begin: int = 0
     end: int = 0
 
@@ -299,12 +299,12 @@ class _Log:
             for row in block.rows_of(kind)[wanted & ~self._validator.accepts(block, kind, wanted)].tolist():
                 _read(block, row, failures)
 
-    def _finished(self, block: Block, roles: Roles, gtids: Column | None, pool: Pool) -> list[Finished]:
+    def _finished(self, block: Block, roles: Roles, gtids: TextColumn | None, pool: Pool) -> list[Finished]:
         images = Images(block, self._tables_of(block))
         segments = self._boundaries.divide(roles, is_before_gtid=block.is_before_gtid)
         if not len(block):
             return []
-        page = Page(block, gtids, pool, images, roles, segments)
+        page = TransactionsPage(block, gtids, pool, images, roles, segments)
         self._watcher.see(page)
         begin, end = 0, len(page.parts)
         rows = self._rows(page, begin, end) if self._makes_rows else None
@@ -331,7 +331,7 @@ class _Log:
             self._tables = Tables(self._definitions.of(self._source.name, server_id))
         return self._tables
 
-    def _rows(self, page: Page, begin: int, end: int) -> pa.RecordBatch:
+    def _rows(self, page: TransactionsPage, begin: int, end: int) -> pa.RecordBatch:
         return page.rows(begin, end, types=self._types, with_schemas=self._with_schemas)
 
 

@@ -6,14 +6,13 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Roles, Segments
 from binlog_kaitai.log.event_gtids import GtidColumns
-from binlog_kaitai.log.line_arrays import Column, Pool
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.row_images import Images
-from binlog_kaitai.views.transaction_parts import Changes, parts_of
-from binlog_kaitai.views.transaction_values import Parts
+from binlog_kaitai.views.transaction_parts import Changes, Parts, parts_of
 
 
-class Page:
+class TransactionsPage:
     """All events of a block, and the parts of transactions that they form.
 
     Parameters
@@ -30,7 +29,13 @@ class Page:
     """
 
     def __init__(
-        self, block: Block, gtids: Column | None, pool: Pool, images: Images, roles: Roles, segments: Segments
+        self,
+        block: Block,
+        gtids: TextColumn | None,
+        pool: Pool,
+        images: Images,
+        roles: Roles,
+        segments: Segments,
     ) -> None:
         self.block, self.gtids, self.pool = block, gtids, pool
         self.images, self.roles, self.segments = images, roles, segments
@@ -55,7 +60,7 @@ class Page:
             block, roles, parts, gtids, pool, changes, types=types or [], with_schemas=with_schemas
         )
 
-    def _gtids(self, block: Block, first: int) -> tuple[Column, Pool]:
+    def _gtids(self, block: Block, first: int) -> tuple[TextColumn, Pool]:
         if self.gtids is None:
             # A transaction with a GTID begins with it; one from an earlier block has its GTID from there.
             pool = Pool()

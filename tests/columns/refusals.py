@@ -19,7 +19,7 @@ from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.parquet_folder import write_changes
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 
 _MAGIC = 4
 _NEXT_AT = header_offset("next_position")

@@ -19,8 +19,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.views.change_schemas import table_schema
 from binlog_kaitai.views.changes_view import typed_batches
-from binlog_kaitai.views.digests import KEY_VARIABLE
-from binlog_kaitai.views.row_masks import Masks, Method, masked_schema
+from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks, Method, masked_schema
 from tests.corpus_files import case
 
 NAMED = case("mysql-9.7", "types_full")

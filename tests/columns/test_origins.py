@@ -18,7 +18,7 @@ from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.render.sql import RowChoice, Wanted
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.log_pages import RowsPages
-from binlog_kaitai.views.row_objects import page_lines
+from binlog_kaitai.views.row_texts import page_lines
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.corpus_files import case, logs

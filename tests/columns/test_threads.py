@@ -29,7 +29,7 @@ from binlog_kaitai.sources.source import Source, Span
 from binlog_kaitai.views import parquet_folder as folders
 from binlog_kaitai.views.event_lines import EventPages, write_json
 from binlog_kaitai.views.parquet_folder import write_changes, write_view
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.support import all_files, set_block_size
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import case, logs

@@ -20,8 +20,7 @@ from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
 from binlog_kaitai.lake.write import Written, write_around, write_damage, write_lake
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import with_state
-from binlog_kaitai.views.digests import KEY_VARIABLE
-from binlog_kaitai.views.row_masks import Masks
+from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
 from binlog_kaitai.views.splits import plan
 from tests.corpus_files import CORPUS
 from tests.lake.test_lake import rows

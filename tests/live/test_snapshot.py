@@ -22,8 +22,7 @@ from binlog_kaitai.snapshot import server_snapshot as snapshots
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.digests import KEY_VARIABLE
-from binlog_kaitai.views.row_masks import Masks
+from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
 from tests.lake.test_rules import ROTATED, texts_of
 
 CREATE = "CREATE TABLE `a` (`id` int NOT NULL, `v` varchar(9999) DEFAULT NULL, PRIMARY KEY (`id`))"

@@ -18,7 +18,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_log import open as open_log
-from binlog_kaitai.log.event_reader import LogReader
+from binlog_kaitai.log.event_reader import EventReader
 from binlog_kaitai.render.dump import Base64Output, dump_logs, dump_output, row_printer
 from binlog_kaitai.render.dump.client_values import escapes_of
 from binlog_kaitai.rows.text import base64_kernel, dump_kernels, float_texts, printed_values
@@ -271,13 +271,13 @@ def test_few_events_are_left_to_the_reader(tmp_path: Path, monkeypatch: pytest.M
     with open_log(str(log)) as events:
         count = sum(event.payload_index is None for event in events)
     read: list[int] = []
-    take = LogReader.events_of
+    take = EventReader.events_of
 
     def noted(*given: Any) -> Any:
         read.append(1)
         return take(*given)
 
-    monkeypatch.setattr(LogReader, "events_of", noted)
+    monkeypatch.setattr(EventReader, "events_of", noted)
     make_quick(monkeypatch)
     printed(log, tmp_path, verbose=2)
     assert 0 < len(read) < count / 4

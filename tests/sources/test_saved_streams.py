@@ -14,7 +14,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.check import repair
-from binlog_kaitai.check.verify_logs import verify
+from binlog_kaitai.check.damage_scan import verify
 from binlog_kaitai.errors import DamagedStartError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.render.dump import DumpOptions, dump

@@ -19,7 +19,7 @@ from binlog_kaitai.core.info import info_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import Change, row_object, rows_of
 from binlog_kaitai.log.event_rows import to_json as row_json
 from binlog_kaitai.log.payloads import expand
@@ -30,7 +30,7 @@ from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.views.event_lines import write_json
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 
@@ -69,7 +69,7 @@ def read(run: Run) -> None:
     run.keep("read rows", Outcome(rows, rows_error if run.sure_rows is None else None))
 
 
-def line_of(event: Event) -> bytes:
+def line_of(event: ParsedEvent) -> bytes:
     """The line of `events --format json`; raises located errors, as the commands do."""
     header = event.fixed_header
     try:
@@ -107,7 +107,7 @@ class _Tables:
         self._definitions = Definitions()
         self._schemas: dict[int, tuple[TableMapEvent, Schema | BinlogError]] = {}
 
-    def rows_of(self, event: Event) -> list[bytes]:
+    def rows_of(self, event: ParsedEvent) -> list[bytes]:
         """The lines of `rows --format json` for an event."""
         kind = event.layout.effective_type(event.type_code)
         if kind in _QUERIES:
@@ -140,7 +140,7 @@ def _rolled_back(run: Run) -> Iterator[bool]:
             yield from marks[np.isin(block.types, [*ROWS_TYPES])].tolist()
 
 
-def _is_known(event: Event) -> bool:
+def _is_known(event: ParsedEvent) -> bool:
     """Whether an event's effect on definitions is known, which is not so for an unreadable statement.
 
     The columns examine the start of such a statement, if they can locate it.

@@ -10,9 +10,9 @@ import numpy as np
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.kernels.arrays import Ints, Unsigned, view_of
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.line_arrays import Column, Field, Pool, Program
+from binlog_kaitai.log.line_arrays import Field, LineProgram, Pool, TextColumn
 from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
-from binlog_kaitai.log.text_kernels import BYTES, Style, find_clean
+from binlog_kaitai.log.text_kernels import BYTES, HexdumpStyle, find_clean
 from binlog_kaitai.render.dump.client_values import second_of, timestamp
 from binlog_kaitai.render.dump.opened_payloads import InsidePayloads
 from binlog_kaitai.render.dump.printed_event import FIELDS, InLines, renamed, with_checksum
@@ -117,9 +117,9 @@ class BlockColumns:
         Which events are inside payloads, if these were opened.
     header : dict
         The fields of all events.
-    hexdumps : Column or None
+    hexdumps : TextColumn or None
         Hexdumps of the events, if they are shown.
-    programs : list of Program
+    programs : list of LineProgram
         Line programs.
     status : dict
         Numeric status variables of statements.
@@ -130,13 +130,13 @@ class BlockColumns:
         block: Block,
         as_printed: RenamedBytes,
         inside: InsidePayloads | None = None,
-        hexdump_style: Style | None = None,
+        hexdump_style: HexdumpStyle | None = None,
     ) -> None:
         self.block = block
         self.as_printed = as_printed
         self.inside = inside
         self.pool = Pool()
-        self.programs: list[Program] = []
+        self.programs: list[LineProgram] = []
         self.status: dict[str, Ints] = {}
         self._columns: dict[int, BodyColumns] = {}
         header, count = block.header, len(block)
@@ -172,7 +172,7 @@ class BlockColumns:
             self._columns[kind] = BodyColumns(kind, self.block, self.pool, self.header, self.status)
         return self._columns[kind]
 
-    def number(self, program: Program) -> int:
+    def number(self, program: LineProgram) -> int:
         """The number of a new program."""
         self.programs.append(program)
         return len(self.programs) - 1
@@ -231,10 +231,12 @@ class BodyColumns:
             starts[row] = -offset - 1
         codes = clean.astype(np.int64)
         front, end = (self.pool.choice(codes, [b"", text]) for text in (field.front, b"\n"))
-        return front, Column(BYTES, starts, lengths), end
+        return front, TextColumn(BYTES, starts, lengths), end
 
 
-def _seconds(pool: Pool, seconds: Ints, text: Callable[[int], bytes], *, by_event: bool = False) -> Column:
+def _seconds(
+    pool: Pool, seconds: Ints, text: Callable[[int], bytes], *, by_event: bool = False
+) -> TextColumn:
     """Apply a function of seconds; consecutive values are often the same."""
     changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
     texts = [text(second) for second in seconds[changes].tolist()]

@@ -21,7 +21,7 @@ from binlog_kaitai.core.grammar import header_length
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import Program, write_lines
+from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
 from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT
@@ -284,7 +284,7 @@ class BlockPrinter:
         shapes = Shapes(lines, rows, self.maps, self._templates, is_passed)
         self._steps = ShapeSteps(printer, lines, shapes, rows, self.programs, is_passed)
         texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT
-        self._constants = [Program(lines.pool).text(text) for text in texts]
+        self._constants = [LineProgram(lines.pool).text(text) for text in texts]
         self._images = np.zeros((3, len(block)), dtype=np.int64)
         self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
 

@@ -10,7 +10,7 @@ from binlog_kaitai.core.framing import Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.event_reader import Event, LogReader
+from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.log.log_end import classify_end
 from binlog_kaitai.log.threads import thread_count
 from binlog_kaitai.render.dump.dump_options import DumpOptions
@@ -37,7 +37,7 @@ def dump(
     options: DumpOptions | None = None,
     *,
     threads: int | None = None,
-) -> LogReader:
+) -> EventReader:
     """Print logs like the clients of their servers.
 
     Parameters
@@ -63,13 +63,13 @@ def dump(
         terminated.
     """
     options = options or DumpOptions()
-    reader = LogReader(resolve(source), verify_checksums=options.verify_checksums)
+    reader = EventReader(resolve(source), verify_checksums=options.verify_checksums)
     _Dump(reader, write, options, thread_count(threads, reader.sources)).run()
     return reader
 
 
 class _Dump:
-    def __init__(self, reader: LogReader, write: Write, options: DumpOptions, threads: int) -> None:
+    def __init__(self, reader: EventReader, write: Write, options: DumpOptions, threads: int) -> None:
         self.reader = reader
         self._threads = threads
         self.write = write
@@ -80,7 +80,7 @@ class _Dump:
         self.printer: Printer | None = None
         self.outer: PrintedEvent | None = None
         #: The format descriptions before the start position, if blocks are printed from there.
-        self._rest: list[Event] = []
+        self._rest: list[ParsedEvent] = []
         self._has_begun = False
 
     def run(self) -> None:
@@ -123,7 +123,7 @@ class _Dump:
                 self._printer.end_log()
         return True
 
-    def show(self, event: Event, shown_at: int | None = None, passes: bool | None = None) -> bool:
+    def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> bool:
         """Process an event; False once the selected events end.
 
         `passes` is whether it is left out because of its transaction, if that is known.
@@ -165,7 +165,7 @@ class _Dump:
             self._printer.process(printed)
         return verdict
 
-    def _events_from(self, source: Source, start: int) -> Iterator[tuple[Event, int | None]]:
+    def _events_from(self, source: Source, start: int) -> Iterator[tuple[ParsedEvent, int | None]]:
         """The events of a log from an offset on, with any format description before it.
 
         Each event comes with the position the client prints, if that differs. If blocks can be read from the
@@ -173,8 +173,8 @@ class _Dump:
         them.
         """
         events = self.reader.read_from(source)
-        head: list[Event] = []  # what a client reads before it seeks to the start position
-        following: Event | None = None
+        head: list[ParsedEvent] = []  # what a client reads before it seeks to the start position
+        following: ParsedEvent | None = None
         last_read = 0
         for event in events:
             if event.position >= start:
@@ -196,7 +196,7 @@ class _Dump:
             return
         yield from ((event, None) for event in events if event.position >= start)
 
-    def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[Event] = ()) -> bool:
+    def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[ParsedEvent] = ()) -> bool:
         """Print a log block by block; False once the selected events end.
 
         Parameters
@@ -211,7 +211,7 @@ class _Dump:
                 context = _context_of(blocks.context.layout.binlog_version, formats)
                 context.layout = blocks.context.layout
                 log, in_bulk = LogEvents(self, name, start, context), None
-                held: list[Event] = []
+                held: list[ParsedEvent] = []
                 for block in blocks:
                     log.count(block)
                     if self.printer is None and not block.is_special and block.layout.binlog_version == 4:
@@ -246,7 +246,7 @@ class _Dump:
 
         return LogBlocks(log, BlockPrinter(self._printer, log.context, self._threads))
 
-    def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[Event]) -> BlockReader:
+    def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[ParsedEvent]) -> BlockReader:
         given: dict[str, Any] = {"block_size": BLOCK_SIZE, "max_events": MOST_EVENTS}
         given["leaves_checks"] = not self.options.verify_checksums
         given["verify_checksums"] = self.options.verify_checksums
@@ -258,7 +258,9 @@ class _Dump:
         context = _context_of(framer.binlog_version, formats)
         return BlockReader(stream, context, start, name=name, **given)
 
-    def _show_formats(self, formats: list[Event], last_read: int) -> Iterator[tuple[Event, int | None]]:
+    def _show_formats(
+        self, formats: list[ParsedEvent], last_read: int
+    ) -> Iterator[tuple[ParsedEvent, int | None]]:
         for one in formats[-1:]:
             if is_of_mariadb(one):
                 if self.options.prints_base64:
@@ -268,7 +270,7 @@ class _Dump:
             else:
                 yield one, last_read  # the position of mysqlbinlog at that time
 
-    def _begin(self, event: Event) -> None:
+    def _begin(self, event: ParsedEvent) -> None:
         """Choose the client by the first event of the first log, and start a log."""
         if self.printer is None:
             self.printer = self._printer_of(event)
@@ -277,7 +279,7 @@ class _Dump:
             self._has_begun = True
             self.printer.start_log()
 
-    def _printer_of(self, event: Event | None) -> Printer:
+    def _printer_of(self, event: ParsedEvent | None) -> Printer:
         if event is not None and is_of_mariadb(event):
             if self.options.require_row_format:
                 raise UsageError("--require-row-format works on MySQL logs only")
@@ -309,14 +311,14 @@ def is_plain(options: DumpOptions) -> bool:
     return not (options.require_row_format or options.flashback or options.filters_domains)
 
 
-def _context_of(version: int, formats: Iterable[Event]) -> Context:
+def _context_of(version: int, formats: Iterable[ParsedEvent]) -> Context:
     context = Context(version)
     for one in formats:
         context.observe(one.raw, one.fixed_header)
     return context
 
 
-def is_of_mariadb(event: Event) -> bool:
+def is_of_mariadb(event: ParsedEvent) -> bool:
     """Whether the first event of a log shows that MariaDB wrote it."""
     body: Any = event.body
     if "mariadb" in getattr(body, "server_version", "").lower():

@@ -16,8 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from binlog_kaitai.errors import reading
-from binlog_kaitai.log.text_kernels import WIDTH, Style
-from binlog_kaitai.log.text_kernels import Style as HexdumpStyle
+from binlog_kaitai.log.text_kernels import WIDTH, HexdumpStyle
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.row_comments import RowsHeader
 from binlog_kaitai.render.dump.row_printer import RowPrinter
@@ -54,7 +53,7 @@ def _letters(shown: bytes) -> bytes:
 
 _PRINTABLE = bytes(range(ord(" "), ord("~") + 1))
 
-MYSQL_STYLE = Style(
+MYSQL_STYLE = HexdumpStyle(
     letters=_letters(bytes(byte for byte in _PRINTABLE if chr(byte).isalnum())),
     fill=b"0",
     width=48,
@@ -67,7 +66,7 @@ MYSQL_STYLE = Style(
     end_without_lines=b"# ",
 )
 
-MARIADB_STYLE = Style(
+MARIADB_STYLE = HexdumpStyle(
     letters=_letters(_PRINTABLE),
     fill=b" ",
     width=49,
@@ -81,7 +80,7 @@ MARIADB_STYLE = Style(
 )
 
 
-def hexdump(style: Style, raw: bytes, position: int, header_length: int) -> Iterator[bytes]:
+def hexdump(style: HexdumpStyle, raw: bytes, position: int, header_length: int) -> Iterator[bytes]:
     """The lines of an event, in pieces; `mysqlbinlog` does not separate a header whose length is not 19."""
     if style is MARIADB_STYLE or header_length == sum(_FIELDS):
         yield _header(style, raw[:header_length], position)
@@ -95,7 +94,7 @@ def hexdump(style: Style, raw: bytes, position: int, header_length: int) -> Iter
     yield after
 
 
-def _header(style: Style, raw: bytes, position: int) -> bytes:
+def _header(style: HexdumpStyle, raw: bytes, position: int) -> bytes:
     header, at = raw.ljust(sum(style.fields), b"\0"), 0
     text = style.head + _position(style, position)
     for gap, size in zip(style.gaps, style.fields, strict=True):
@@ -104,11 +103,11 @@ def _header(style: Style, raw: bytes, position: int) -> bytes:
     return text + style.after_header
 
 
-def _position(style: Style, position: int) -> bytes:
+def _position(style: HexdumpStyle, position: int) -> bytes:
     return (b"%x" % position).rjust(8, style.fill)
 
 
-def _lines(style: Style, data: bytes, position: int) -> bytes:
+def _lines(style: HexdumpStyle, data: bytes, position: int) -> bytes:
     found = []
     for offset in range(0, len(data), WIDTH):
         piece = data[offset : offset + WIDTH]

@@ -11,7 +11,7 @@ from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.event_reader import Event, LogReader
+from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.row_printer import KERNELS_FROM
 from binlog_kaitai.render.dump.selection import DumpSelection
@@ -31,7 +31,7 @@ class Dump(Protocol):
 
     Attributes
     ----------
-    reader : LogReader
+    reader : EventReader
         The event reader.
     selection : Selection
         Selects the events to print.
@@ -39,11 +39,11 @@ class Dump(Protocol):
         The payload event whose events are being printed.
     """
 
-    reader: LogReader
+    reader: EventReader
     selection: DumpSelection
     outer: PrintedEvent | None
 
-    def show(self, event: Event, shown_at: int | None = None, passes: bool | None = None) -> bool:
+    def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> bool:
         """Print an event if it is selected; False once the selected events end."""
 
     def end_payload(self) -> None:
@@ -92,7 +92,7 @@ class LogEvents:
             self.print_event(block, row)
         self.position = int(block.end_positions[-1])
 
-    def events_of(self, block: Block) -> list[Event]:
+    def events_of(self, block: Block) -> list[ParsedEvent]:
         """The events of a block, to be printed later."""
         return [event for row in range(len(block)) for event in self._read(block, row)]
 
@@ -106,7 +106,7 @@ class LogEvents:
         if self.dump.selection.is_waiting:
             self.context.table_maps.clear()  # clients have not seen them
 
-    def _read(self, block: Block, row: int) -> Iterator[Event]:
+    def _read(self, block: Block, row: int) -> Iterator[ParsedEvent]:
         """Read one event, and the events inside it if they are printed."""
         self.position = int(block.positions[row])
         frame = Frame(self.position, block.fixed_header(row), block.raw(row))

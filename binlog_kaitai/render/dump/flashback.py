@@ -24,7 +24,7 @@ from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.log.block import offset_of
 from binlog_kaitai.log.decoders import len_null_bits
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.dump.client_values import encode
@@ -65,7 +65,7 @@ def opposite(kind: int) -> int:
     return kind
 
 
-def flagged(event: Event, *, is_end: bool) -> bytes:
+def flagged(event: ParsedEvent, *, is_end: bool) -> bytes:
     """A rows event with its end-of-statement flag set or cleared."""
     at = _flags_at(event.layout, event.type_code)
     if at is None:
@@ -81,11 +81,11 @@ def _flags_at(layout: Format, code: int) -> int | None:
     return None if place is None else layout.header_length + place
 
 
-def event_of(event: Event, raw: bytes) -> Event:
+def event_of(event: ParsedEvent, raw: bytes) -> ParsedEvent:
     """An event with other bytes, and the type in these."""
     header = event.fixed_header._replace(type_code=raw[_TYPE_AT])
     frame = Frame(event.position, header, raw)
-    return Event(event.file, frame, event.layout, event.table_map, event.checksum_status)
+    return ParsedEvent(event.file, frame, event.layout, event.table_map, event.checksum_status)
 
 
 class _Program(NamedTuple):
@@ -105,7 +105,9 @@ class InverseRows:
     def __init__(self) -> None:
         self._programs: dict[tuple[RowsHeader, bytes], _Program] = {}
 
-    def __call__(self, event: Event, rows_header: RowsHeader | None, content: bytes | None) -> Event:
+    def __call__(
+        self, event: ParsedEvent, rows_header: RowsHeader | None, content: bytes | None
+    ) -> ParsedEvent:
         """The inverse of an event.
 
         Its checksum stays unchanged, as in `mariadb-binlog`.
@@ -139,7 +141,7 @@ class InverseRows:
         front = raw[:_TYPE_AT] + code + raw[_TYPE_AT + 1 : start]
         return event_of(event, front + images.tobytes() + raw[end:])
 
-    def _program(self, event: Event, rows_header: RowsHeader | None, content: bytes | None) -> _Program:
+    def _program(self, event: ParsedEvent, rows_header: RowsHeader | None, content: bytes | None) -> _Program:
         if rows_header is None or content is None:
             return _program(event, event.body if rows_header is None else rows_header.body)
         if (rows_header, content) not in self._programs:
@@ -148,7 +150,7 @@ class InverseRows:
             self._programs[rows_header, content] = _program(event, rows_header.body)
         return self._programs[rows_header, content]
 
-    def _begins(self, event: Event, program: _Program, data: Bytes, place: tuple[int, int]) -> Any:
+    def _begins(self, event: ParsedEvent, program: _Program, data: Bytes, place: tuple[int, int]) -> Any:
         """The start of each image, in order, int64."""
         start, end = place
         one = np.zeros(1, dtype=np.int64)
@@ -178,7 +180,7 @@ def _filled(begins: Ints, end: int, size: int) -> Any:
     return begins
 
 
-def _check_images(event: Event, body: Any) -> None:
+def _check_images(event: ParsedEvent, body: Any) -> None:
     columns = [] if body.is_write else [body.columns]
     columns += [body.columns_after] if body.is_update else []
     if any(one.num_present < body.num_columns.value for one in columns):
@@ -186,7 +188,7 @@ def _check_images(event: Event, body: Any) -> None:
         raise UsageError(f"{place}: --flashback requires full row images (binlog_row_image=FULL)")
 
 
-def _program(event: Event, body: RowsEvent) -> _Program:
+def _program(event: ParsedEvent, body: RowsEvent) -> _Program:
     table_map: Any = event.table_map
     columns = Schema.of(table_map, is_mariadb=True).columns
     widths = widths_of(table_map, columns)
@@ -201,7 +203,7 @@ def _program(event: Event, body: RowsEvent) -> _Program:
     return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name, None not in widths)
 
 
-def _refusal(event: Event, program: _Program) -> BinlogError:
+def _refusal(event: ParsedEvent, program: _Program) -> BinlogError:
     table_map: Any = event.table_map
     reason = "the rows do not match their table map" if program.knows_lengths else _UNKNOWN_LENGTHS
     return refusal(event, table_name(table_map), GrammarError(reason))
@@ -353,7 +355,7 @@ class FlashbackPrinter(MariadbPrinter):
         self._put_text(inverse)
         self._has_rows = True
 
-    def _put_text(self, event: Event) -> None:
+    def _put_text(self, event: ParsedEvent) -> None:
         table_map: Any = event.table_map
         rows_header = self.rows_headers.of(event)
         if self.options.shown_rows:

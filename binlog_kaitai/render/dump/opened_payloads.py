@@ -20,7 +20,7 @@ from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.checksum_runs import crc32_of
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.payloads import BlockChange, payload_headers
 from binlog_kaitai.log.text_kernels import join_ranges
 
@@ -108,7 +108,7 @@ def change_of(outer: Block) -> BlockChange:
     return change
 
 
-def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Event:
+def event_inside(piece: Block, row: int, outer: Block, context: Context) -> ParsedEvent:
     """An event inside a payload, as the event reader yields it; updates the context.
 
     Raises
@@ -122,7 +122,7 @@ def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Even
         layout = layout.without_checksums()
     header = read_header(raw, outer.layout.binlog_version)
     frame = Frame(int(piece.positions[row]), header, raw)
-    event = Event(piece.file, frame, layout, context.table_map_of(raw, header.type_code))
+    event = ParsedEvent(piece.file, frame, layout, context.table_map_of(raw, header.type_code))
     event.end_position, event.payload_index = int(piece.end_positions[row]), 0
     if layout.effective_type(header.type_code) == EventType.table_map_event:
         context.remember(event.body)

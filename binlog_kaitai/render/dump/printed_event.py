@@ -17,7 +17,7 @@ from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.framing import resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.core.tree import extents
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.render.dump.client_values import comment, encode, microseconds, timestamp
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class PrintedEvent:
         The printed checksum; None for none.
     """
 
-    event: Event
+    event: ParsedEvent
     kind: int
     position: int
     end_position: int
@@ -273,7 +273,7 @@ class PrintedEvent:
         return self.event.fixed_header.timestamp
 
 
-def item_of(event: Event) -> PrintedEvent:
+def item_of(event: ParsedEvent) -> PrintedEvent:
     """An event of the log itself."""
     header, layout = event.fixed_header, event.layout
     kind = layout.effective_type(event.type_code)
@@ -284,14 +284,14 @@ def item_of(event: Event) -> PrintedEvent:
     return PrintedEvent(event, kind, event.position, end, event.raw, checksum)
 
 
-def _shows_checksum(event: Event, kind: int) -> bool:
+def _shows_checksum(event: ParsedEvent, kind: int) -> bool:
     # The event that turns checksums off has one.
     if kind == EventType.format_description_event:
         return bool(event.body.has_checksums)
     return event.checksum_status != "none"
 
 
-def inner_item(event: Event, outer: PrintedEvent) -> PrintedEvent:
+def inner_item(event: ParsedEvent, outer: PrintedEvent) -> PrintedEvent:
     """An event inside a transaction payload: the client adds the missing checksum."""
     kind = event.layout.effective_type(event.type_code)
     place = outer.end_position

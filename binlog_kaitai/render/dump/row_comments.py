@@ -16,7 +16,7 @@ import numpy as np
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ColumnType
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import schema_of
 from binlog_kaitai.render.dump.client_values import (
     CellText,
@@ -65,7 +65,7 @@ class RowStyle(NamedTuple):
     unknown: bytes
 
 
-def rows_text(event: Event, style: RowStyle, schema_name: bytes | None = None) -> RowsText:
+def rows_text(event: ParsedEvent, style: RowStyle, schema_name: bytes | None = None) -> RowsText:
     """The text of a rows event whose table map is known.
 
     Parameters
@@ -101,7 +101,7 @@ def rows_text(event: Event, style: RowStyle, schema_name: bytes | None = None) -
     return RowsText(b"".join(pieces), count)
 
 
-def refusal(event: Event, table: bytes, error: Exception) -> BinlogError:
+def refusal(event: ParsedEvent, table: bytes, error: Exception) -> BinlogError:
     """The error for rows that cannot be read: not damage if only a definition can tell their lengths."""
     field = table.decode("utf-8", "replace")
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
@@ -118,7 +118,7 @@ def table_name(table_map: TableMapEvent, schema_name: bytes | None = None) -> by
     return identifier(database) + b"." + identifier(encode(table_map.table_name))
 
 
-def counted_rows(event: Event) -> int:
+def counted_rows(event: ParsedEvent) -> int:
     """How many rows `mariadb-binlog` counts in an event whose rows it does not print.
 
     It stops after a value whose length it does not know.
@@ -143,7 +143,7 @@ def _has_images(body: Any) -> bool:
     return images is None or len(images) > 0
 
 
-def _images(event: Event, style: RowStyle, table: bytes) -> Iterator[tuple[list[bytes], bool, bool]]:
+def _images(event: ParsedEvent, style: RowStyle, table: bytes) -> Iterator[tuple[list[bytes], bool, bool]]:
     body: Any = event.body
     if not hasattr(body, "rows"):
         reason = "rows from servers before 5.1.16 are in an internal format that the log does not describe"
@@ -291,7 +291,7 @@ class RowsHeaders:
     def __init__(self) -> None:
         self._known: dict[tuple[Any, int, bytes], list[RowsHeader]] = {}
 
-    def of(self, event: Event) -> RowsHeader | None:
+    def of(self, event: ParsedEvent) -> RowsHeader | None:
         """The header of an event; None if it is not a plain rows event.
 
         Raises
@@ -320,21 +320,21 @@ class RowsHeaders:
         return rows_header
 
 
-def _without_most_images(event: Event) -> Event:
+def _without_most_images(event: ParsedEvent) -> ParsedEvent:
     """The same header without most images: the cache must not hold a long event."""
     raw = event.raw
     if len(raw) <= _LONGEST_HEADER:
         return event
     raw = raw[: _LONGEST_HEADER - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]
     frame = Frame(event.position, event.fixed_header, resized(raw, len(raw)))
-    short = Event(event.file, frame, event.layout, event.table_map)
+    short = ParsedEvent(event.file, frame, event.layout, event.table_map)
     # A type whose images contain their own length cannot be parsed partially.
     with suppress(BinlogError):
         return short if hasattr(short.body, "images") else event
     return event
 
 
-def images_end(event: Event) -> int:
+def images_end(event: ParsedEvent) -> int:
     """The end of the images of a rows event."""
     return len(event.raw) - (CHECKSUM_SIZE if event.layout.is_checksummed else 0)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.log.decoders import length_prefix
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.mapped_memory import PIECE
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.dump.client_values import CellText, escapes_of, json_cell, quoted_pieces
@@ -285,7 +285,7 @@ class RowPrinter:
         self._tables: dict[int, tuple[Any, bytes]] = {}
         self._work = 0
 
-    def note_table(self, event: Event) -> None:
+    def note_table(self, event: ParsedEvent) -> None:
         """Register a table map."""
         start = event.layout.header_length_of(event.type_code)
         self.note(event.body, event.raw[start : images_end(event)])
@@ -301,7 +301,7 @@ class RowPrinter:
         noted, content = self._tables.get(body.table_id.value, (None, b""))
         return body, content if noted is body else None
 
-    def text(self, event: Event, rows_header: RowsHeader | None, name: bytes | None = None) -> RowsText:
+    def text(self, event: ParsedEvent, rows_header: RowsHeader | None, name: bytes | None = None) -> RowsText:
         """The rows of an event; raises as :func:`rows_text`."""
         found = self._written(event, rows_header, name)
         if found is None:
@@ -309,7 +309,7 @@ class RowPrinter:
         return RowsText(b"".join(found.pieces), found.rows)
 
     def pieces(
-        self, event: Event, rows_header: RowsHeader | None, name: bytes | None = None
+        self, event: ParsedEvent, rows_header: RowsHeader | None, name: bytes | None = None
     ) -> tuple[Iterable[bytes], int]:
         """The rows of an event in pieces, to be used before the next call, and their number."""
         found = self._written(event, rows_header, name)
@@ -318,7 +318,9 @@ class RowPrinter:
             return (text.text,), text.rows
         return found
 
-    def _written(self, event: Event, rows_header: RowsHeader | None, name: bytes | None) -> _Written | None:
+    def _written(
+        self, event: ParsedEvent, rows_header: RowsHeader | None, name: bytes | None
+    ) -> _Written | None:
         """The rows as written by the kernel; None if `rows_text` must write them."""
         if rows_header is None:
             return None
@@ -326,7 +328,7 @@ class RowPrinter:
         program = self._program(event, rows_header, name) if self._work >= KERNELS_FROM else -1
         return None if program < 0 else self._run(ROWS, event, rows_header, program)
 
-    def count(self, event: Event, rows_header: RowsHeader | None) -> int:
+    def count(self, event: ParsedEvent, rows_header: RowsHeader | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
         program = (
             -1
@@ -339,14 +341,14 @@ class RowPrinter:
         found = self._run(COUNT, event, rows_header, program)
         return counted_rows(event) if found is None else found.rows
 
-    def _program(self, event: Event, rows_header: RowsHeader, name: bytes | None) -> int:
+    def _program(self, event: ParsedEvent, rows_header: RowsHeader, name: bytes | None) -> int:
         body, content = (None, None) if event.table_map is None else self.content_of(event.table_map)
         if content is None:
             return -1
         self.programs.begin()
         return self.programs.number_of(rows_header, body, content, name)
 
-    def _run(self, kind: int, event: Event, rows_header: RowsHeader, program: int) -> _Written | None:
+    def _run(self, kind: int, event: ParsedEvent, rows_header: RowsHeader, program: int) -> _Written | None:
         """The text; None if the images contradict the table map."""
         start = event.layout.header_length_of(event.type_code) + len(rows_header.content)
         jobs = np.array([[kind, start, images_end(event), program, 0]], dtype=np.int64)

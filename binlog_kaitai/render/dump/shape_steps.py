@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.log.line_arrays import Field, Program
+from binlog_kaitai.log.line_arrays import Field, LineProgram
 from binlog_kaitai.render.dump.block_columns import BlockColumns, BodyColumns
 from binlog_kaitai.render.dump.block_rows import RowsEvents
 from binlog_kaitai.render.dump.dump_output import Output, PutItem
@@ -104,7 +104,7 @@ class _Line:
 
     def __init__(self, lines: BlockColumns) -> None:
         self._lines = lines
-        self._program: Program | None = None
+        self._program: LineProgram | None = None
         self.is_flushed = True
 
     @property
@@ -127,10 +127,10 @@ class _Line:
         if self._lines.hexdumps is not None:
             self._started().column(self._lines.hexdumps)
 
-    def _started(self) -> Program:
+    def _started(self) -> LineProgram:
         self.is_flushed = False
         if self._program is None:
-            self._program = Program(self._lines.pool)
+            self._program = LineProgram(self._lines.pool)
         return self._program
 
 
@@ -246,7 +246,7 @@ class ShapeSteps:
 
     Attributes
     ----------
-    texts : list of Program
+    texts : list of LineProgram
         Text before rows.
     put : callable or None
         Adds the text of a kept event.
@@ -268,7 +268,7 @@ class ShapeSteps:
         self._of = np.zeros(len(lines.block), dtype=np.int64)
         self._steps: list[ShapeStep] = []
         self._after = np.zeros(64, dtype=np.int64)
-        self.texts: list[Program] = []
+        self.texts: list[LineProgram] = []
         self._text_of: dict[bytes, int] = {}
         self.put: PutItem | None = None
         self._forget()
@@ -353,7 +353,7 @@ class ShapeSteps:
             return NOTHING
         if text not in self._text_of:
             self._text_of[text] = len(self.texts)
-            self.texts.append(Program(self._lines.pool).text(text))
+            self.texts.append(LineProgram(self._lines.pool).text(text))
         return self._text_of[text]
 
     def printed_event(self, event: int) -> PrintedEvent:

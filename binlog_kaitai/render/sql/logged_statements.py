@@ -15,7 +15,7 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.render.sql.altered_tables import LaterAlteration, alterations
 from binlog_kaitai.render.sql.script_lines import (
     FIRST,
@@ -29,7 +29,7 @@ from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import MisreadError, delimited, statement_text
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.values.sql_text import SqlDialect
-from binlog_kaitai.views.transaction_values import Parts
+from binlog_kaitai.views.transaction_parts import Parts
 
 #: Events that belong to the following statement.
 _CONTEXT = (EventType.intvar_event, EventType.rand_event, EventType.user_var_event)
@@ -120,7 +120,7 @@ class LoggedStatements:
         self._options = options
         self._filters = filters
         self._report = report
-        self._context: list[Event] = []
+        self._context: list[ParsedEvent] = []
         #: Effects of the last block's statements on tables; only determined for undo.
         self.alterations: list[LaterAlteration] = []
 
@@ -153,7 +153,9 @@ class LoggedStatements:
             return True
         return filters.takes_names(getattr(page.block.event(row).body, "schema_name", None), None)
 
-    def _text(self, block: Block, row: int, kind: int, context: list[Event], dialect: SqlDialect) -> bytes:
+    def _text(
+        self, block: Block, row: int, kind: int, context: list[ParsedEvent], dialect: SqlDialect
+    ) -> bytes:
         event = block.event(row)
         body: Any = event.body
         where = place(block, row)
@@ -189,7 +191,7 @@ class LoggedStatements:
         return comment(f"{reason}: {where}\n{text}")
 
 
-def _query(event: Event) -> bytes:
+def _query(event: ParsedEvent) -> bytes:
     """The text of a statement.
 
     Raises

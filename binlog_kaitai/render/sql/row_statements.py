@@ -37,7 +37,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import SqlDialect, is_plain
-from binlog_kaitai.views.row_objects import Failure, by_kernels_or_reader
+from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader
 
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14

@@ -24,7 +24,7 @@ from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, UserVarEvent
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.rows.text.sql_literals import as_arguments
 from binlog_kaitai.rows.text.text_styles import joined
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
@@ -230,7 +230,7 @@ def postamble() -> bytes:
     return f"SET {back};\n".encode()
 
 
-def statement_text(event: Event, context: list[Event], dialect: SqlDialect) -> bytes:
+def statement_text(event: ParsedEvent, context: list[ParsedEvent], dialect: SqlDialect) -> bytes:
     """A logged statement with everything that it needs, ready to run.
 
     Parameters
@@ -339,7 +339,7 @@ def _variables(body: Any) -> dict[str, Any]:
     return {getattr(one.key, "name", str(one.key)): one.value for one in variables}
 
 
-def _settings(event: Event, variables: dict[str, Any], dialect: SqlDialect) -> list[Setting]:
+def _settings(event: ParsedEvent, variables: dict[str, Any], dialect: SqlDialect) -> list[Setting]:
     body: Any = event.body
     micro = variables.get("microseconds") or variables.get("mariadb_microseconds")
     fraction = f".{micro.microseconds:06}" if micro is not None else ""
@@ -391,7 +391,7 @@ def _of_definitions(variables: dict[str, Any]) -> list[Setting]:
     return settings
 
 
-def _context(event: Event) -> bytes:
+def _context(event: ParsedEvent) -> bytes:
     """The settings that an event provides for the following statement."""
     body: Any = event.body
     match event.layout.effective_type(event.type_code):

@@ -13,12 +13,15 @@ import numpy as np
 from binlog_kaitai.log.event_rows import to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
-from binlog_kaitai.log.line_arrays import Column, Pool, Program, json_text, plain, write_lines
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.rows import row_images as images
+from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, Found, find_runs, spread
 from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.string_columns import UTF8, is_textual, single_bytes
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.rows.text.row_line_kernel import (
     LEFT_COUNT,
@@ -28,16 +31,98 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     STATE_SIZE,
     put_row_lines,
 )
-from binlog_kaitai.views.left_values import left_values, with_left_texts
-from binlog_kaitai.views.row_plans import (
+from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.column_kinds import STRING_TYPES, json_form
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.views.row_programs import (
     JSON,
     NO_LIMIT,
     SHORT_JSON,
     WHOLE_JSON,
-    Dialect,
     Line,
-    Plan,
+    LinePlan,
+    ValueStyle,
 )
+
+
+def left_values(plan: LinePlan, found: Found, rows: Any, left: Any, longest: int) -> list[bytes]:
+    """The text of the values that the kernel left out."""
+    made, errors = np.empty(len(left), dtype=object), list[CellError]()
+    for piece in distinct_values(left[:, 1]).tolist():
+        chosen = np.flatnonzero(left[:, 1] == piece)
+        column, tails = plan.column_of(piece)
+        cells, own = Cells.of(plan.table, column, found), rows[left[chosen, 0]] + tails
+        is_long = cells.sizes(own) - cells.width.prefix > longest
+        if is_long.any() and (charset := _charset_of_pieces(column)) is not None:
+            for place in np.flatnonzero(is_long).tolist():
+                made[chosen[place]] = _long_text(plan.dialect, cells, int(own[place]), charset)
+            chosen, own = chosen[~is_long], own[~is_long]
+        try:
+            made[chosen] = list(map(plan.dialect.of_json, left_texts(cells, own)))
+        except CellError as error:
+            errors.append(error)
+    if errors:
+        raise min(errors, key=lambda error: error.row)
+    found_texts: list[bytes] = made.tolist()
+    return found_texts
+
+
+def _charset_of_pieces(column: Column) -> str | None:
+    """The character set of a string column whose values can be decoded in pieces; None for another column."""
+    if column.type not in STRING_TYPES or is_textual(column):
+        return None
+    if column.charset in UTF8:
+        return "utf8mb4"
+    if column.charset == BINARY:
+        return BINARY
+    table = single_bytes(column.charset)
+    return None if table is None or not table[0].any() else column.charset
+
+
+def _long_text(dialect: ValueStyle, cells: Cells, row: int, charset: str) -> bytes:
+    """JSON text of a long string, with a placeholder or shortened."""
+    start = int(cells.starts[row])
+    place = cells.data, start + cells.width.prefix, start + int(cells.sizes(np.array([row]))[0]), charset
+    return (
+        long_values.shortened(*place) if dialect.shortens else long_values.json_text(*place, dialect.quotes)
+    )
+
+
+def left_texts(cells: Cells, rows: Any) -> list[bytes]:
+    """JSON text of values from the event reader, each distinct value once.
+
+    Raises
+    ------
+    CellError
+        A value is invalid.
+    """
+    column, prefix = cells.column, cells.width.prefix
+
+    def text(value: Any) -> bytes:
+        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
+
+    if column.type not in STRING_TYPES or is_textual(column):
+        return cells.by_reader(rows, text)
+    known: dict[bytes | None, bytes] = {}
+    found = cells.raw(rows)
+    for raw in set(found):
+        known[raw] = text(decode((raw or b"")[prefix:], column.charset))
+    return [known[raw] for raw in found]
+
+
+def with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
+    """Insert texts into lines where values were left out; returns the lines and their ends."""
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    # Alternately pieces of lines and texts.
+    starts, sizes = np.empty((2, 2 * len(texts) + 1), dtype=np.int64)
+    starts[::2] = np.concatenate(([0], left[:, 2]))
+    sizes[::2] = np.diff(starts[::2], append=len(data))
+    starts[1::2] = len(data) + np.cumsum(lengths) - lengths
+    sizes[1::2] = lengths
+    every = np.concatenate((data, np.frombuffer(b"".join(texts), dtype=np.uint8)))
+    added = np.bincount(left[:, 0], weights=lengths, minlength=len(ends)).astype(np.int64)
+    return take_ranges(every, starts, sizes)[0], ends + np.cumsum(added)
+
 
 #: The change, by the kind of its first image.
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
@@ -49,7 +134,7 @@ _CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
 _FEW = 1 << 10
 
 
-class Lines(NamedTuple):
+class RowLines(NamedTuple):
     """Lines of text of changed rows: the event of each row, its number within the event, text, line ends."""
 
     events: Any
@@ -57,14 +142,14 @@ class Lines(NamedTuple):
     data: Any
     ends: Any
 
-    def taken(self, rows: Any) -> Lines:
+    def taken(self, rows: Any) -> RowLines:
         """The given lines."""
         begins = np.concatenate(([0], self.ends[:-1]))[rows] if len(self.ends) else self.ends
         data, offsets = take_ranges(self.data, begins, self.ends[rows] - begins)
-        return Lines(self.events[rows], self.numbers[rows], data, offsets[1:])
+        return RowLines(self.events[rows], self.numbers[rows], data, offsets[1:])
 
     @classmethod
-    def joined(cls, parts: list[Lines]) -> Lines:
+    def joined(cls, parts: list[RowLines]) -> RowLines:
         """Concatenate several."""
         sizes = np.cumsum([0] + [len(part.data) for part in parts])
         ends = [part.ends + size for part, size in zip(parts, sizes, strict=False)]
@@ -84,15 +169,15 @@ class OfEvents(NamedTuple):
     table: str
     positions: Any
     timestamps: Any
-    gtids: Column
+    gtids: TextColumn
     server_ids: Any
-    origins: dict[str, Column]
+    origins: dict[str, TextColumn]
 
 
-def column_texts(data: Any, pool: Pool, column: Column, count: int) -> list[bytes]:
+def column_texts(data: Any, pool: Pool, column: TextColumn, count: int) -> list[bytes]:
     """The text of each of the first `count` rows of a column."""
     rows = np.arange(count)
-    text, ends = write_lines(data, pool, [Program(pool).column(column)], rows, rows * 0, rows)
+    text, ends = write_lines(data, pool, [LineProgram(pool).column(column)], rows, rows * 0, rows)
     whole = bytes(text)
     return [whole[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
 
@@ -101,18 +186,18 @@ class Form(Protocol):
     """A line format for changed rows."""
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> ValueStyle:
         """The format of values."""
 
     @property
     def text_count(self) -> int:
         """Number of texts per event that appear in the lines of its rows."""
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
         """The texts of each event."""
 
-    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
-        """Add the pieces of the lines, see `row_plans.Line`."""
+    def describe(self, plan: LinePlan, program: images.Program) -> list[tuple[int, ...]]:
+        """Add the pieces of the lines, see `row_programs.Line`."""
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """Convert lines of JSON to this format."""
@@ -123,14 +208,14 @@ class JsonForm:
 
     text_count = 2
 
-    def __init__(self, dialect: Dialect = JSON) -> None:
+    def __init__(self, dialect: ValueStyle = JSON) -> None:
         self.dialect = dialect
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
         """See :class:`Form`."""
-        begin = Program(pool).text(b'{"file": ' + json_text(found.file) + b', "position": ')
+        begin = LineProgram(pool).text(b'{"file": ' + json_text(found.file) + b', "position": ')
         begin.column(pool.numbers(found.positions)).text(', "row": ')
-        end = Program(pool).text(', "timestamp": ').column(pool.numbers(found.timestamps))
+        end = LineProgram(pool).text(', "timestamp": ').column(pool.numbers(found.timestamps))
         end.text(', "gtid": ').column(found.gtids)
         end.text(', "server_id": ').column(pool.numbers(found.server_ids))
         for name, column in found.origins.items():
@@ -138,7 +223,7 @@ class JsonForm:
         end.text(b', "schema": ' + json_text(found.schema) + b', "table": ' + json_text(found.table))
         return [begin, end.text(', "change": "')]
 
-    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: images.Program) -> list[tuple[int, ...]]:
         """See :class:`Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).number().event(1)
@@ -160,11 +245,11 @@ class ImageForm:
     def __init__(self, *, is_after: bool) -> None:
         self._is_after = is_after
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
         """See :class:`Form`."""
         return []
 
-    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: images.Program) -> list[tuple[int, ...]]:
         """See :class:`Form`."""
         line = Line(plan, self.text_count)
         _, before, after = change_of(program)
@@ -184,7 +269,7 @@ def change_of(program: images.Program) -> tuple[bytes, list[int] | None, list[in
     return change.encode(), None if change == "insert" else before, None if change == "delete" else after
 
 
-def put_image(line: Line, plan: Plan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
+def put_image(line: Line, plan: LinePlan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
     """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
     if columns is None:
         line.text(plan.dialect.null)
@@ -208,9 +293,9 @@ class LineWriter:
 
     def __init__(self, page: RowsPage, table: Table, events: Any, form: Form) -> None:
         self._page, self._table, self._events, self._form = page, table, events, form
-        plan: Plan | None = table.memory.get(form)
+        plan: LinePlan | None = table.memory.get(form)
         if plan is None:
-            plan = table.memory[form] = Plan(table, form.dialect, form.describe)
+            plan = table.memory[form] = LinePlan(table, form.dialect, form.describe)
         self._plan = plan
         self._numbers = np.full(len(events), -1, dtype=np.int64)
 
@@ -219,7 +304,7 @@ class LineWriter:
         """The texts of the events, concatenated, and the start of each."""
         return _of_events(self._page, self._table, self._events, self._form)
 
-    def lines(self, found: Found) -> Lines:
+    def lines(self, found: Found) -> RowLines:
         """The lines of some rows.
 
         Raises
@@ -247,7 +332,7 @@ class LineWriter:
                 writer = LineWriter(page, self._table, distinct_values(some.events), _SHORT)
                 made = list(form.from_json(bytes(writer.lines(some).data)))
             data, ends = with_left_texts(data, ends, left, made)
-        return Lines(of_rows, in_event, data, ends)
+        return RowLines(of_rows, in_event, data, ends)
 
     def _event_indexes(self, of_rows: Any) -> Any:
         """The index of each row's event in `events`; sets the number of its program."""
@@ -283,7 +368,7 @@ def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[A
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
     rows, block, pool = page.images.rows[events], page.block, page.pool
     header = block.header_of(rows)
-    gtids = Column(TEXT, page.gtids.first[rows], page.gtids.second[rows])
+    gtids = TextColumn(TEXT, page.gtids.first[rows], page.gtids.second[rows])
     numbers = block.positions[rows], header.numbers("timestamp"), gtids, header.numbers("server_id")
     found = OfEvents(block.data, block.file, *table.key, *numbers, _origins(page, rows))
     of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
@@ -291,7 +376,7 @@ def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[A
     return data, np.concatenate(([0], ends))
 
 
-def _origins(page: RowsPage, rows: Any) -> dict[str, Column]:
+def _origins(page: RowsPage, rows: Any) -> dict[str, TextColumn]:
     """The columns of `page.origins` for some events of the block."""
     return {
         name: column if column.constant is not None else column.taken(rows)
@@ -308,7 +393,7 @@ def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
 
 
 def _written(
-    plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
+    plan: LinePlan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
 ) -> tuple[Any, Any, Any]:
     """The lines, their ends, and the values left out: see `put_row_lines`."""
     count = len(wanted.rows)
@@ -344,10 +429,10 @@ def _some(found: Found, rows: Any) -> Found:
     return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))
 
 
-def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> Lines:
+def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> RowLines:
     """Format rows given as objects, each with its event and its number within the event."""
     texts = "".join(to_json(one) + "\n" for _, _, one in objects).encode("utf-8", "backslashreplace")
     made = list(form.from_json(texts))
     keys = np.array([one[:2] for one in objects], dtype=np.int64).reshape(-1, 2)
     ends = np.cumsum([len(text) for text in made], dtype=np.int64)
-    return Lines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(made), dtype=np.uint8), ends)
+    return RowLines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(made), dtype=np.uint8), ends)

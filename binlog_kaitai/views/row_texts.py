@@ -23,13 +23,13 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.sources.source import Source, SourceLike
-from binlog_kaitai.views.row_lines import (
+from binlog_kaitai.views.row_forms import (
     CHANGES,
     Form,
     ImageForm,
     JsonForm,
-    Lines,
     LineWriter,
+    RowLines,
     lines_of,
     origin_values,
 )
@@ -100,7 +100,7 @@ class Objects(NamedTuple):
         return cls(*map(_concatenated, zip(*parts, strict=True)))
 
 
-class Choice(Protocol):
+class RowChoice(Protocol):
     """Selects rows by their values, after the filters."""
 
     def of_found(self, table: Table, found: Found) -> Found:
@@ -191,7 +191,7 @@ def made_of_table(
     failures: list[Failure],
     make: Callable[[Found], _Made],
     by_reader: Callable[[int], Iterable[_Made]],
-    choice: Choice | None = None,
+    choice: RowChoice | None = None,
 ) -> Iterator[_Made]:
     """Results for the rows of one table (or of one event by the event reader), up to an invalid event."""
 
@@ -228,7 +228,7 @@ def by_kernels_or_reader(
 
 
 def _made(
-    make: Callable[[Found], _Made], choice: Choice | None, table: Table, found: Found
+    make: Callable[[Found], _Made], choice: RowChoice | None, table: Table, found: Found
 ) -> Iterator[_Made]:
     """Results for the selected rows, up to an event with a value that cannot be decoded."""
     wrong = None
@@ -245,7 +245,7 @@ def _made(
         raise MismatchError(wrong)
 
 
-def _chosen(choice: Choice, table: Table, found: Found) -> tuple[Found, int | None]:
+def _chosen(choice: RowChoice, table: Table, found: Found) -> tuple[Found, int | None]:
     """The selected rows, up to an event with a value that the choice cannot decode, and that event."""
     try:
         return choice.of_found(table, found), None
@@ -276,7 +276,7 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
     yield Objects(events, numbers, changes, texts("before"), texts("after"))
 
 
-def _objects(found: Found, before: Lines | None = None, after: Lines | None = None) -> Objects:
+def _objects(found: Found, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
     is_change = found.changes != AFTER
     kinds = found.changes[is_change]
     return Objects(
@@ -288,7 +288,7 @@ def _objects(found: Found, before: Lines | None = None, after: Lines | None = No
     )
 
 
-def _texts(lines: Lines | None, valid: Any) -> Any:
+def _texts(lines: RowLines | None, valid: Any) -> Any:
     """Lines as a text array; null where they are not valid."""
     count, nulls = len(valid), len(valid) - int(np.count_nonzero(valid))
     if lines is None or nulls == count:
@@ -307,7 +307,7 @@ def write_rows(
     form: Form | None = None,
     ddl: str | None = None,
     origins: Iterable[str] = (),
-    choice: Choice | None = None,
+    choice: RowChoice | None = None,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
     threads: int | None = None,
@@ -339,11 +339,11 @@ def write_rows(
     yield from pages.each(partial(page_lines, choice=choice, form=form))
 
 
-def page_lines(page: RowsPage, choice: Choice | None = None, form: Form | None = None) -> Iterator[Any]:
+def page_lines(page: RowsPage, choice: RowChoice | None = None, form: Form | None = None) -> Iterator[Any]:
     """The lines of a page, for :func:`write_rows`."""
     of_table = partial(_table_lines, form=form or _JSON, choice=choice)
     with page.block.held():
-        for lines in in_order(page, of_table, Lines.joined):
+        for lines in in_order(page, of_table, RowLines.joined):
             yield from filled(memoryview(lines.data), page.block)
 
 
@@ -354,11 +354,11 @@ def _table_lines(
     failures: list[Failure],
     *,
     form: Form,
-    choice: Choice | None,
-) -> Iterator[Lines]:
+    choice: RowChoice | None,
+) -> Iterator[RowLines]:
     writer = LineWriter(page, table, events, form)
 
-    def by_reader(index: int) -> Iterator[Lines]:
+    def by_reader(index: int) -> Iterator[RowLines]:
         first, event = int(page.first_numbers[index]), page.event(index)
         origins = origin_values(page, int(page.images.rows[index]))
         rows = rows_of(event, table.schema)

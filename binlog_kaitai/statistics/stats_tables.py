@@ -18,12 +18,24 @@ from binlog_kaitai.statistics.event_counts import (
     TRANSACTIONS,
     EventCounts,
 )
-from binlog_kaitai.statistics.figures import NO_THREAD
-from binlog_kaitai.statistics.model import PART_NAMES, Column, Kind, Part, Place, Stats
-from binlog_kaitai.statistics.timeline import width_for
-from binlog_kaitai.statistics.transactions import OTHERS, TableChange, TransactionCounts
+from binlog_kaitai.statistics.stats_model import (
+    PART_NAMES,
+    Stats,
+    StatsColumn,
+    StatsKind,
+    StatsTable,
+    TransactionPlace,
+    width_for,
+)
+from binlog_kaitai.statistics.transaction_counts import NO_THREAD, OTHERS, TableChange, TransactionCounts
 
-_TEXT, _NUMBER, _BYTES, _TIME, _SECONDS = Kind.TEXT, Kind.NUMBER, Kind.BYTES, Kind.TIME, Kind.SECONDS
+_TEXT, _NUMBER, _BYTES, _TIME, _SECONDS = (
+    StatsKind.TEXT,
+    StatsKind.NUMBER,
+    StatsKind.BYTES,
+    StatsKind.TIME,
+    StatsKind.SECONDS,
+)
 
 #: Maximum number of tables listed, largest first.
 _MAX_TABLES = 10_000
@@ -35,18 +47,18 @@ _MAX_THREADS, _MAX_RANKED = 1000, 50
 _MAX_SOURCES, _MAX_SET = 1000, 2000
 
 _OF_TRANSACTION = (
-    Column("file", _TEXT),
-    Column("position", _NUMBER),
-    Column("time", _TIME),
-    Column("gtid", _TEXT),
-    Column("duration", _SECONDS),
-    Column("bytes", _BYTES),
-    Column("events", _NUMBER),
-    Column("rows", _NUMBER),
-    Column("kind", _TEXT),
-    Column("thread_id", _TEXT),
-    Column("tables", Kind.LIST),
-    Column("table_bytes", Kind.SIZES),
+    StatsColumn("file", _TEXT),
+    StatsColumn("position", _NUMBER),
+    StatsColumn("time", _TIME),
+    StatsColumn("gtid", _TEXT),
+    StatsColumn("duration", _SECONDS),
+    StatsColumn("bytes", _BYTES),
+    StatsColumn("events", _NUMBER),
+    StatsColumn("rows", _NUMBER),
+    StatsColumn("kind", _TEXT),
+    StatsColumn("thread_id", _TEXT),
+    StatsColumn("tables", StatsKind.LIST),
+    StatsColumn("table_bytes", StatsKind.SIZES),
 )
 
 
@@ -84,17 +96,17 @@ def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gti
 
 def _offsets(
     rows: Iterable[dict[str, Any]], changes: Iterable[TableChange], first: Iterable[dict[str, Any]]
-) -> list[Place]:
+) -> list[TransactionPlace]:
     found = [
         *(_place(row) for row in rows),
-        *(Place(one.file, one.position, one.end_position, one.events) for one in changes),
+        *(TransactionPlace(one.file, one.position, one.end_position, one.events) for one in changes),
         *(_place(row) for row in first),
     ]
     return list(dict.fromkeys(found))
 
 
-def _place(row: dict[str, Any]) -> Place:
-    return Place(row["file"], row["position"], row["end_position"], row["events"])
+def _place(row: dict[str, Any]) -> TransactionPlace:
+    return TransactionPlace(row["file"], row["position"], row["end_position"], row["events"])
 
 
 def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) -> dict[str, Any]:
@@ -123,29 +135,29 @@ def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) 
     }
 
 
-def _tables(events: EventCounts) -> Part:
+def _tables(events: EventCounts) -> StatsTable:
     columns = (
-        Column("schema", _TEXT),
-        Column("table", _TEXT),
-        Column("operation", _TEXT),
-        Column("rows", _NUMBER),
-        Column("events", _NUMBER),
-        Column("bytes", _BYTES),
-        Column("transactions", _NUMBER),
+        StatsColumn("schema", _TEXT),
+        StatsColumn("table", _TEXT),
+        StatsColumn("operation", _TEXT),
+        StatsColumn("rows", _NUMBER),
+        StatsColumn("events", _NUMBER),
+        StatsColumn("bytes", _BYTES),
+        StatsColumn("transactions", _NUMBER),
     )
     order = sorted(events.tables.items(), key=lambda item: (-item[1][2], item[0]))
     rows = [(*key[:2], OPERATIONS[key[2]], *sums) for key, sums in order[:_MAX_TABLES]]
-    return Part("tables", "Tables", columns, rows, len(order) - len(rows))
+    return StatsTable("tables", "Tables", columns, rows, len(order) - len(rows))
 
 
-def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> Part:
+def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> StatsTable:
     """The timeline as a table, in steps of at least `step` seconds; if that is 0, in at most `most` steps."""
     columns = (
-        Column("start", _TIME),
-        Column("transactions", _NUMBER),
-        Column("events", _NUMBER),
-        Column("bytes", _BYTES),
-        *(Column(f"rows_{name}", _NUMBER) for name in ("inserted", "updated", "deleted")),
+        StatsColumn("start", _TIME),
+        StatsColumn("transactions", _NUMBER),
+        StatsColumn("events", _NUMBER),
+        StatsColumn("bytes", _BYTES),
+        *(StatsColumn(f"rows_{name}", _NUMBER) for name in ("inserted", "updated", "deleted")),
     )
     timeline = stats.timeline
     assert timeline is not None
@@ -153,15 +165,15 @@ def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> Part:
     timeline = timeline.wider(step)
     order = [TRANSACTIONS, EVENTS, BYTES, *range(ROWS, ROWS + len(OPERATIONS))]
     values = np.column_stack((timeline.starts, timeline.sums[:, order])).tolist()
-    return Part("timeline", "Over time", columns, [tuple(row) for row in values], step=timeline.width)
+    return StatsTable("timeline", "Over time", columns, [tuple(row) for row in values], step=timeline.width)
 
 
 def _transaction(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row[column.name] for column in _OF_TRANSACTION)
 
 
-def _ranking(name: str, title: str, ranking: Iterable[dict[str, Any]]) -> Part:
-    return Part(name, title, _OF_TRANSACTION, [_transaction(row) for row in ranking])
+def _ranking(name: str, title: str, ranking: Iterable[dict[str, Any]]) -> StatsTable:
+    return StatsTable(name, title, _OF_TRANSACTION, [_transaction(row) for row in ranking])
 
 
 def _largest(transactions: TransactionCounts) -> list[tuple[str, list[TableChange]]]:
@@ -171,14 +183,14 @@ def _largest(transactions: TransactionCounts) -> list[tuple[str, list[TableChang
     return found[:_MAX_RANKED]
 
 
-def _by_table(transactions: TransactionCounts) -> Part:
+def _by_table(transactions: TransactionCounts) -> StatsTable:
     columns = (
-        Column("table", _TEXT),
+        StatsColumn("table", _TEXT),
         *_OF_TRANSACTION[:3],
-        Column("thread_id", _TEXT),
-        Column("table_bytes", _BYTES),
-        Column("bytes", _BYTES),
-        Column("events", _NUMBER),
+        StatsColumn("thread_id", _TEXT),
+        StatsColumn("table_bytes", _BYTES),
+        StatsColumn("bytes", _BYTES),
+        StatsColumn("events", _NUMBER),
     )
     rows = [
         (name, one.file, one.position, one.time, one.thread, one.table_bytes, one.bytes, one.events)
@@ -186,17 +198,17 @@ def _by_table(transactions: TransactionCounts) -> Part:
         for one in changes
     ]
     count = sum(len(list(ranking)) for ranking in transactions.of_tables.values())
-    return Part("by_table", "Biggest transactions per table", columns, rows, count - len(rows))
+    return StatsTable("by_table", "Biggest transactions per table", columns, rows, count - len(rows))
 
 
-def _no_primary_key(events: EventCounts) -> Part:
+def _no_primary_key(events: EventCounts) -> StatsTable:
     columns = (
-        Column("schema", _TEXT),
-        Column("table", _TEXT),
-        Column("rows_inserted", _NUMBER),
-        Column("rows_updated", _NUMBER),
-        Column("rows_deleted", _NUMBER),
-        Column("bytes", _BYTES),
+        StatsColumn("schema", _TEXT),
+        StatsColumn("table", _TEXT),
+        StatsColumn("rows_inserted", _NUMBER),
+        StatsColumn("rows_updated", _NUMBER),
+        StatsColumn("rows_deleted", _NUMBER),
+        StatsColumn("bytes", _BYTES),
     )
     rows: list[tuple[Any, ...]] = []
     for key in events.keyless:
@@ -207,76 +219,82 @@ def _no_primary_key(events: EventCounts) -> Part:
     # Tables that replicas scan completely come first.
     rows.sort(key=lambda row: (-row[3] - row[4], -row[5], row[:2]))
     title = "Tables without a primary key"
-    return Part("no_primary_key", title, columns, rows[:_MAX_TABLES], max(0, len(rows) - _MAX_TABLES))
+    return StatsTable("no_primary_key", title, columns, rows[:_MAX_TABLES], max(0, len(rows) - _MAX_TABLES))
 
 
-def _threads(transactions: TransactionCounts) -> Part:
+def _threads(transactions: TransactionCounts) -> StatsTable:
     columns = (
-        Column("thread_id", _TEXT),
-        Column("transactions", _NUMBER),
-        Column("bytes", _BYTES),
-        Column("rows", _NUMBER),
+        StatsColumn("thread_id", _TEXT),
+        StatsColumn("transactions", _NUMBER),
+        StatsColumn("bytes", _BYTES),
+        StatsColumn("rows", _NUMBER),
     )
     order = sorted(transactions.threads.items(), key=lambda item: (-item[1][1], item[0]))
     names: dict[int, Any] = {NO_THREAD: None, OTHERS: "(others)"}
     rows = [(names.get(key, key), *sums) for key, sums in order]
     left_out = max(0, len(rows) - _MAX_THREADS)
-    return Part("threads", "Connections", columns, rows[:_MAX_THREADS], left_out)
+    return StatsTable("threads", "Connections", columns, rows[:_MAX_THREADS], left_out)
 
 
-def _gaps(transactions: TransactionCounts) -> Part:
-    columns = (Column("gap", _SECONDS), *_OF_TRANSACTION[:4])
+def _gaps(transactions: TransactionCounts) -> StatsTable:
+    columns = (StatsColumn("gap", _SECONDS), *_OF_TRANSACTION[:4])
     rows = [(gap, *_transaction(row)[:4]) for gap, row in transactions.gaps]
-    return Part("gaps", "Longest gaps between commits, and the transaction after each", columns, rows)
+    return StatsTable("gaps", "Longest gaps between commits, and the transaction after each", columns, rows)
 
 
-def _sizes(transactions: TransactionCounts) -> Part:
-    columns = Column("below", _BYTES), Column("transactions", _NUMBER)
+def _sizes(transactions: TransactionCounts) -> StatsTable:
+    columns = StatsColumn("below", _BYTES), StatsColumn("transactions", _NUMBER)
     bits = np.flatnonzero(transactions.sizes).tolist()
     rows = [(1 << bit, int(transactions.sizes[bit])) for bit in bits]
-    return Part("sizes", "Transaction sizes", columns, rows)
+    return StatsTable("sizes", "Transaction sizes", columns, rows)
 
 
-def _statements(events: EventCounts) -> Part:
-    columns = Column("statement", _TEXT), Column("events", _NUMBER), Column("bytes", _BYTES)
+def _statements(events: EventCounts) -> StatsTable:
+    columns = StatsColumn("statement", _TEXT), StatsColumn("events", _NUMBER), StatsColumn("bytes", _BYTES)
     order = sorted(events.statements.items(), key=lambda item: (-item[1], item[0]))
     rows = [(name, count, events.statement_bytes[name]) for name, count in order]
-    return Part("statements", "Statements", columns, rows)
+    return StatsTable("statements", "Statements", columns, rows)
 
 
-def _definitions(transactions: TransactionCounts) -> Part:
-    columns = (*_OF_TRANSACTION[:4], Column("statement", _TEXT))
+def _definitions(transactions: TransactionCounts) -> StatsTable:
+    columns = (*_OF_TRANSACTION[:4], StatsColumn("statement", _TEXT))
     rows = [(*_transaction(row)[:4], row["statement"]) for row in transactions.definitions]
-    return Part("definitions", "Definitions (DDL)", columns, rows, transactions.definition_count - len(rows))
+    return StatsTable(
+        "definitions", "Definitions (DDL)", columns, rows, transactions.definition_count - len(rows)
+    )
 
 
-def _event_types(events: EventCounts) -> Part:
+def _event_types(events: EventCounts) -> StatsTable:
     columns = (
-        Column("type", _TEXT),
-        Column("code", _NUMBER),
-        Column("events", _NUMBER),
-        Column("bytes", _BYTES),
+        StatsColumn("type", _TEXT),
+        StatsColumn("code", _NUMBER),
+        StatsColumn("events", _NUMBER),
+        StatsColumn("bytes", _BYTES),
     )
     codes = np.flatnonzero(events.types[:, 0]).tolist()
     codes.sort(key=lambda code: -int(events.types[code, 1]))
     rows = [(type_name(code), code, *events.types[code].tolist()) for code in codes]
-    return Part("event_types", "Event types", columns, rows)
+    return StatsTable("event_types", "Event types", columns, rows)
 
 
-def _servers(transactions: TransactionCounts) -> Part:
-    columns = Column("server_id", _TEXT), Column("transactions", _NUMBER), Column("bytes", _BYTES)
+def _servers(transactions: TransactionCounts) -> StatsTable:
+    columns = (
+        StatsColumn("server_id", _TEXT),
+        StatsColumn("transactions", _NUMBER),
+        StatsColumn("bytes", _BYTES),
+    )
     order = sorted(transactions.servers.items(), key=lambda item: (-item[1][0], item[0]))
     rows = [("(others)" if key == OTHERS else str(key), *sums) for key, sums in order]
-    return Part("servers", "Servers", columns, rows)
+    return StatsTable("servers", "Servers", columns, rows)
 
 
-def _gtid_sources(gtids: GtidSet) -> Part:
-    columns = Column("source", _TEXT), Column("gtids", _NUMBER), Column("set", _TEXT)
+def _gtid_sources(gtids: GtidSet) -> StatsTable:
+    columns = StatsColumn("source", _TEXT), StatsColumn("gtids", _NUMBER), StatsColumn("set", _TEXT)
     found = []
     for source, intervals in gtids.items():
         text = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in intervals)
         found.append((source, len(intervals), text if len(text) <= _MAX_SET else text[:_MAX_SET] + "…"))
     found.sort(key=lambda row: (-row[1], row[0]))
-    return Part(
+    return StatsTable(
         "gtid_sources", "GTID sources", columns, found[:_MAX_SOURCES], max(0, len(found) - _MAX_SOURCES)
     )

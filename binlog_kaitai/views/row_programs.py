@@ -50,7 +50,7 @@ _KINDS: dict[ColumnType | int, int] = {
 }
 
 
-class Dialect(NamedTuple):
+class ValueStyle(NamedTuple):
     """How values are written.
 
     Attributes
@@ -79,7 +79,7 @@ class Dialect(NamedTuple):
         return text.replace(b'"', b'""') if self.quotes == 2 else text
 
 
-JSON, QUOTED_JSON, PEOPLE = Dialect(1, b"null"), Dialect(2, b"null"), Dialect(0, b"NULL")
+JSON, QUOTED_JSON, PEOPLE = ValueStyle(1, b"null"), ValueStyle(2, b"null"), ValueStyle(0, b"NULL")
 
 #: JSON without placeholders; JSON with shortened strings.
 WHOLE_JSON, SHORT_JSON = JSON._replace(longest=NO_LIMIT), JSON._replace(shortens=True)
@@ -95,7 +95,7 @@ class Cell(NamedTuple):
     words: Sequence[bytes] = ()
 
 
-def cell_of(table: Table, column: Column, dialect: Dialect) -> Cell:
+def cell_of(table: Table, column: Column, dialect: ValueStyle) -> Cell:
     """How the values of a column are written."""
     assert table.widths is not None
     size, prefix = table.widths[column.index]
@@ -114,7 +114,7 @@ def cell_of(table: Table, column: Column, dialect: Dialect) -> Cell:
     return Cell(kind, size, prefix, detail, words)
 
 
-def _string(column: Column, dialect: Dialect) -> tuple[int, int, Sequence[bytes] | None]:
+def _string(column: Column, dialect: ValueStyle) -> tuple[int, int, Sequence[bytes] | None]:
     if is_textual(column):
         return kinds.OTHER, 0, ()
     if column.charset == BINARY:
@@ -130,7 +130,7 @@ def _string(column: Column, dialect: Dialect) -> tuple[int, int, Sequence[bytes]
     return kinds.CODED, int(is_ascii), words
 
 
-def _choice(column: Column, size: int, dialect: Dialect) -> tuple[int, Sequence[bytes] | None]:
+def _choice(column: Column, size: int, dialect: ValueStyle) -> tuple[int, Sequence[bytes] | None]:
     if column.members is None:
         return kinds.UNSIGNED, ()
     if column.type == ColumnType.enum:
@@ -139,7 +139,7 @@ def _choice(column: Column, size: int, dialect: Dialect) -> tuple[int, Sequence[
     return kinds.MEMBERS, _words(column.members, dialect) if is_usual else None
 
 
-def _words(texts: Sequence[str], dialect: Dialect) -> list[bytes] | None:
+def _words(texts: Sequence[str], dialect: ValueStyle) -> list[bytes] | None:
     """The texts in the form used inside strings; None if one is invalid UTF-8, which tables show escaped."""
     if dialect.quotes:
         return [dialect.word(text) for text in texts]
@@ -155,7 +155,7 @@ class Line:
         Number of texts per event.
     """
 
-    def __init__(self, plan: Plan, of_event: int) -> None:
+    def __init__(self, plan: LinePlan, of_event: int) -> None:
         self._plan = plan
         self._of_event = of_event
         self._pending = b""
@@ -198,10 +198,10 @@ class Line:
 
 
 #: Adds the pieces of the lines for events with a program of `rows.images`.
-Describe = Callable[["Plan", Program], list[tuple[int, ...]]]
+Describe = Callable[["LinePlan", Program], list[tuple[int, ...]]]
 
 
-class Plan:
+class LinePlan:
     """The programs for the lines of a table.
 
     Attributes
@@ -215,7 +215,7 @@ class Plan:
         Adds the pieces of the lines for events with a program of `rows.images`.
     """
 
-    def __init__(self, table: Table, dialect: Dialect, describe: Describe) -> None:
+    def __init__(self, table: Table, dialect: ValueStyle, describe: Describe) -> None:
         self.table = table
         self.dialect = dialect
         self._describe = describe
