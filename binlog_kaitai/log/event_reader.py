@@ -1,9 +1,9 @@
 """The event reader: parses one event at a time, completely, with the grammar.
 
-Iterating a :class:`EventReader` yields an :class:`ParsedEvent` for every event of every file. Each event inside a
-compressed transaction follows the payload event that contains it; a rows event that MariaDB split into pieces
-follows its last piece. Framing and checksums are checked as events are read; a body is parsed on first
-access.
+Iterating an :class:`EventReader` yields a :class:`ParsedEvent` for every event of every file. Each event
+inside a compressed transaction follows the payload event that contains it; a rows event that MariaDB split
+into pieces follows its last piece. Framing and checksums are checked as events are read; a body is parsed on
+first access.
 """
 
 from __future__ import annotations
