@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -127,16 +126,16 @@ def fetch(
             raise
 
 
-def _interrupt(*details: Any) -> None:
+def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _say_json(what: str, facts: dict[str, Any]) -> None:
+def _say_json(what: str, facts: dict[str, object]) -> None:
     click.echo(to_json({"event": what, **facts}))
     sys.stdout.flush()
 
 
-def _say_text(what: str, facts: dict[str, Any]) -> None:
+def _say_text(what: str, facts: dict[str, object]) -> None:
     match what:
         case "retry":
             say(f"{facts['reason']}; another try in {facts['seconds']} s", err=True)

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -18,6 +18,7 @@ from binlog_kaitai.errors import BinlogError, UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.gtids import GtidSet
+    from binlog_kaitai.log.log_end import End
 
 #: Exit codes of `contains`, as in grep: something is missing; an error occurred.
 EXIT_MISSING, EXIT_FAILED = 1, 2
@@ -118,7 +119,7 @@ def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
     """The sets named by the arguments."""
     from binlog_kaitai.log.gtid_runs import logged_gtids
 
-    ends: list[Any] = []
+    ends: list[End] = []
     literals = [_literal(text) for text in texts]
     operands = []
     with progress_over_all() as progress:

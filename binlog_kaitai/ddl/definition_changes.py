@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.definitions import Definitions
@@ -29,6 +29,9 @@ from binlog_kaitai.ddl.statements import (
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.table_definition import TableDefinition
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
 
 
 class DdlKind(StrEnum):
@@ -71,7 +74,7 @@ class DefinitionChange:
     renamed: tuple[tuple[str, str], ...] = ()
 
 
-def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
+def changes_of(body: QueryBody | BinlogError, definitions: Definitions) -> list[DefinitionChange]:
     """What the statement of an event does, by the event's body; the definitions are brought up to date.
 
     Temporary tables and statements that find the table there already (IF NOT EXISTS) change nothing.
@@ -79,10 +82,9 @@ def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
     if isinstance(body, BinlogError):
         definitions.observe_query(body)
         return [DefinitionChange(DdlKind.UNREADABLE, "", None)]
-    schema: str = body.schema_name
+    schema = body.schema_name
     try:
-        query: bytes = body.query
-        if not may_affect_tables(query) or is_half_done(body):
+        if not may_affect_tables(body.query) or is_half_done(body):
             return []
         session, text = session_of(body), text_of(body)
         statement = None if text is None else read_statement(text, session)

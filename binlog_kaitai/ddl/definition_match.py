@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.grammar import YearBits
 from binlog_kaitai.ddl.column_types import sql_type
@@ -48,7 +48,7 @@ class DefinitionMismatch:
         return f"{place}table {self.schema_name}.{self.table_name}: {self.reason}"
 
 
-def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
+def fitted(table: TableDefinition, table_map: TableMapEvent) -> TableDefinition | str:
     """The definition with the hidden columns of the table map, or the mismatch.
 
     Parameters
@@ -70,7 +70,7 @@ def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
         return f"{counts} (was the table altered since?)"
     if columns is not table.columns:
         table = replace(table, columns=columns)
-    details = table_map.columns or [None] * len(kinds)
+    details: Sequence[TableMapEvent.Column | None] = table_map.columns or [None] * len(kinds)
     for number, (column, kind, detail) in enumerate(zip(table.columns, kinds, details, strict=True), 1):
         stored = sql_type(column.base_type).stored
         defined = f"column {number}, {column.name}, is {column.type_name} in the definition, in the log it"

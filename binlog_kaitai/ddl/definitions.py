@@ -17,6 +17,7 @@ from binlog_kaitai.sources.source import series_of
 from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
 
 if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
     from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.ddl.statements import CreateTable
 
@@ -95,7 +96,7 @@ class Definitions:
         if is_new and self._folded.key(*name) in self._folded.tables and name not in self._store.tables:
             self._has_case = True
 
-    def observe_query(self, body: Any) -> bool:
+    def observe_query(self, body: QueryBody | BinlogError) -> bool:
         """Follow the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; otherwise like `observe`.
 
         For an event that cannot be parsed, pass the error instead: all tables are unknown from there on.
@@ -104,7 +105,7 @@ class Definitions:
             self._lose_all(f"a statement cannot be read: {body}")
             return True
         try:
-            query: bytes = body.query
+            query = body.query
         except zlib.error as error:
             self._store.note(f"a compressed statement: {error}")
             return False
@@ -115,11 +116,10 @@ class Definitions:
         if is_half_done(body):
             return False
         sql = text_of(body)
-        schema_name: str = body.schema_name
         if sql is None:
             self._lose_named(query.decode("latin-1"), "its character set is not known")
             return True
-        return self.observe(schema_name, sql, session_of(body))
+        return self.observe(body.schema_name, sql, session_of(body))
 
     def load(self, text: str, schema_name: str = "") -> None:
         """Load a file of definitions, such as mysqldump writes.
@@ -142,13 +142,15 @@ class Definitions:
         for note in loaded._store.notes:
             self._store.note(note)
 
-    def of(self, schema_name: str, table_name: str, table_map: Any = None) -> TableDefinition | None:
+    def of(
+        self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None
+    ) -> TableDefinition | None:
         """The definition of a table; given the body of a table map event, only if it matches."""
         definition = self.match(schema_name, table_name, table_map)
         return definition if isinstance(definition, TableDefinition) else None
 
     def match(
-        self, schema_name: str, table_name: str, table_map: Any = None
+        self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None
     ) -> TableDefinition | DefinitionMismatch | None:
         """The definition of a table, or the mismatch that rules it out, or None if nothing is known."""
         if table_map is not None and table_name != self._folded.name(table_name):
@@ -200,7 +202,7 @@ class Definitions:
 
 
 def _match(
-    store: Store, key: TableKey, table_map: TableMapEvent
+    store: Store, key: TableKey, table_map: TableMapEvent | None
 ) -> TableDefinition | DefinitionMismatch | None:
     if (lost := store.lost.get(key)) is not None:
         return DefinitionMismatch(*key, lost)

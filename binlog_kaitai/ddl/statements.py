@@ -361,7 +361,7 @@ _OF_MYSQL_8 = ("sql_require_primary_key", "default_table_encryption")
 _OF_MYSQL = ("updated_schema_names", "default_collation_for_utf8mb4")
 
 
-def statement_of(body: Any) -> Statement | None:
+def statement_of(body: QueryBody) -> Statement | None:
     """The parsed statement of a QUERY_EVENT if it affects definitions or a whole table; None if it does not,
     or not yet.
 

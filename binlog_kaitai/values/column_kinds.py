@@ -173,11 +173,11 @@ def _integer(size: int) -> ColumnKind:
     return ColumnKind(decode, arrow, _plain_text, "number", size, _number_sql)
 
 
-def _number_sql(value: Any, *_: Any) -> str:
+def _number_sql(value: object, *_: object) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-def _plain_text(value: Any, _: Column) -> str:
+def _plain_text(value: object, _: Column) -> str:
     return str(value)
 
 
@@ -210,7 +210,7 @@ def _members_arrow(column: Column) -> str:
     )
 
 
-def _nothing(cell: Any, column: Column) -> Value:
+def _nothing(cell: object, column: Column) -> Value:
     return None
 
 

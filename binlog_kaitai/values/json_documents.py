@@ -13,10 +13,11 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from binlog_kaitai.core.grammar import ColumnType, JsonBinary
+from binlog_kaitai.core.grammar import ColumnType, JsonBinary, JsonOpaque, StringValues
 from binlog_kaitai.core.grammar import JsonDiff as _Change
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.numbers import decimal, double_text
@@ -78,7 +79,7 @@ def _has_one_member(document: str) -> bool:
 Node = dict[str, "Node"] | list["Node"] | str
 
 
-def json_of(cell: Any) -> JsonText:
+def json_of(cell: StringValues.Json) -> JsonText:
     """A value of a JSON column; an absent document counts as JSON null."""
     return JsonText("null") if cell.document is None else document_text(cell.document)
 
@@ -115,7 +116,7 @@ def _escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04x}"
 
 
-def _print(node: Node, write: Any) -> None:
+def _print(node: Node, write: Callable[[str], object]) -> None:
     if isinstance(node, dict):
         write("{")
         for index, (key, value) in enumerate(node.items()):
@@ -140,7 +141,7 @@ class _Parser:
         self.left = size
         self.left_to_copy = size * MAX_DEPTH
 
-    def value(self, kind: Any, content: Any, depth: int) -> Node:
+    def value(self, kind: _Type | int, content: Any, depth: int) -> Node:
         if kind in OBJECTS or kind in ARRAYS:
             if depth >= MAX_DEPTH:
                 raise GrammarError(f"the document is nested deeper than {MAX_DEPTH} levels")
@@ -150,9 +151,9 @@ class _Parser:
             return self._object(content, depth) if kind in OBJECTS else self._array(content, depth)
         return self._scalar(kind, content)
 
-    def _object(self, content: Any, depth: int) -> Node:
+    def _object(self, content: JsonBinary.Container, depth: int) -> Node:
         members: dict[str, Node] = {}
-        for key, entry in zip(content.key_entries, content.value_entries, strict=True):
+        for key, entry in zip(content.key_entries or (), content.value_entries, strict=True):
             self._count(key.len_key)
             if key.key in members:
                 raise GrammarError("an object has a duplicate key")
@@ -162,13 +163,13 @@ class _Parser:
     def _array(self, content: JsonBinary.Container, depth: int) -> Node:
         return [self._element(entry, depth) for entry in content.value_entries]
 
-    def _element(self, entry: Any, depth: int) -> Node:
+    def _element(self, entry: JsonBinary.ValueEntry, depth: int) -> Node:
         self._count(1)
-        if entry.is_inlined:
+        if entry.value is None:
             return self._scalar(entry.type, entry.inlined)
         return self.value(entry.type, entry.value.content, depth + 1)
 
-    def _scalar(self, kind: Any, content: Any) -> str:
+    def _scalar(self, kind: _Type | int, content: Any) -> str:
         match kind:
             case _Type.literal:
                 if content.value not in _LITERALS:
@@ -193,27 +194,26 @@ class _Parser:
             raise GrammarError("parts of the document overlap")
 
 
-def opaque_text(content: Any) -> str:
+def opaque_text(content: JsonBinary.Opaque) -> str:
     """A value of a type that JSON lacks, as the server prints it."""
-    value = content.value.content
-    match content.type:
-        case ColumnType.newdecimal:
+    match content.value.content:
+        case JsonOpaque.Decimal() as value:
             return f"{decimal(value.number):f}"
-        case ColumnType.date:
-            return f'"{value.year:04}-{value.month:02}-{value.day:02}"'
-        case ColumnType.datetime | ColumnType.timestamp:
-            day = f"{value.year:04}-{value.month:02}-{value.day:02}"
-            return f'"{day} {_clock(value)}"'
-        case ColumnType.time:
+        case JsonOpaque.Datetime() as value:
+            clock = "" if content.type == ColumnType.date else f" {_clock(value)}"
+            return f'"{value.year:04}-{value.month:02}-{value.day:02}{clock}"'
+        case JsonOpaque.Time() as value:
             return f'"{"-" if value.is_negative else ""}{_clock(value)}"'
-        case ColumnType.var_string:
-            return quote(value.data.decode("utf-8", "surrogateescape"))
-    encoded = base64.b64encode(value.data).decode("ascii")
+        case JsonOpaque.Other() as value:
+            data = value.data
+    if content.type == ColumnType.var_string:
+        return quote(data.decode("utf-8", "surrogateescape"))
+    encoded = base64.b64encode(data).decode("ascii")
     lines = "\n".join(encoded[start : start + _LINE] for start in range(0, len(encoded), _LINE))
     return quote(f"base64:type{int(content.type)}:{lines}")
 
 
-def _clock(value: Any) -> str:
+def _clock(value: JsonOpaque.Datetime | JsonOpaque.Time) -> str:
     return f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction_text(value.microsecond, 6)}"
 
 
@@ -258,12 +258,12 @@ class JsonDiff:
         return node_text(root)
 
 
-def diff_of(cell: Any) -> JsonDiff:
+def diff_of(cell: StringValues.JsonDiffs) -> JsonDiff:
     """The operations in a cell of a row image."""
     return JsonDiff(tuple(_operation(change) for change in cell.content.diffs))
 
 
-def _operation(change: Any) -> JsonOperation:
+def _operation(change: _Change) -> JsonOperation:
     if not isinstance(change.operation, _Operation):
         raise GrammarError(f"invalid JSON diff operation {change.operation}")
     value = None if change.value is None else document_text(change.value)

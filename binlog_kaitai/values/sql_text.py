@@ -22,7 +22,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from binlog_kaitai.core.grammar import ColumnType, JsonBinary
+from binlog_kaitai.core.grammar import ColumnType, JsonBinary, JsonOpaque
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.values.charsets import BINARY, encoder_of
 from binlog_kaitai.values.json_documents import (
@@ -160,12 +160,12 @@ def is_utf8(text: str) -> bool:
     return True
 
 
-def float_sql(value: float, *_: Any) -> str:
+def float_sql(value: float, *_: object) -> str:
     """FLOAT."""
     return double_sql(shortest_float(value))
 
 
-def double_sql(value: float, *_: Any) -> str:
+def double_sql(value: float, *_: object) -> str:
     """DOUBLE.
 
     Raises
@@ -189,7 +189,7 @@ def geometry_sql(value: bytes, _: Column, dialect: SqlDialect) -> str:
     return f"ST_GeomFromWKB({hexed(value[_SRID.size :])}{number}{axes})"
 
 
-def vector_sql(value: list[float], *_: Any) -> str:
+def vector_sql(value: list[float], *_: object) -> str:
     """VECTOR: its floats as stored."""
     return hexed(struct.pack(f"<{len(value)}f", *value))
 
@@ -271,7 +271,7 @@ def _set(node: Any, keys: _Keys) -> None:
         node[keys[-1]] = "null"
 
 
-def _replaced(kind: Any, content: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
+def _replaced(kind: _Type | int, content: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
     """Where a document has values that JSON text cannot express, and SQL expressions for them."""
     if kind in OBJECTS:
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
@@ -283,7 +283,7 @@ def _replaced(kind: Any, content: Any, keys: _Keys) -> Iterator[tuple[_Keys, str
         yield keys, value
 
 
-def _expression(kind: Any, content: Any) -> str | None:
+def _expression(kind: _Type | int, content: Any) -> str | None:
     match kind:
         case _Type.opaque:
             return _cast(content)
@@ -317,18 +317,18 @@ def _double(text: str) -> str | None:
     return text if exponent else f"{text}e0"
 
 
-def _element(entry: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
-    if not entry.is_inlined:
+def _element(entry: JsonBinary.ValueEntry, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
+    if entry.value is not None:
         yield from _replaced(entry.type, entry.value.content, keys)
 
 
-def _cast(content: Any) -> str | None:
-    text = opaque_text(content)
-    if content.type == ColumnType.newdecimal:
-        number = content.value.content.number
+def _cast(content: JsonBinary.Opaque) -> str | None:
+    text, value = opaque_text(content), content.value.content
+    if isinstance(value, JsonOpaque.Decimal):
+        number = value.number
         precision = min(number.precision, MOST_DIGITS)
         return f"CAST('{text}' AS DECIMAL({precision},{number.scale}))"
-    if content.type in BYTE_STRINGS:
-        return f"CAST({hexed(content.value.content.data)}{_AS_BINARY}"
+    if isinstance(value, JsonOpaque.Other) and content.type in BYTE_STRINGS:
+        return f"CAST({hexed(value.data)}{_AS_BINARY}"
     name = CASTS.get(content.type)
     return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"

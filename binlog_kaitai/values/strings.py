@@ -6,9 +6,8 @@ import ipaddress
 import uuid
 import zlib
 from collections.abc import Callable
-from typing import Any
 
-from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.core.grammar import ColumnType, NumericValues, StringValues
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.schema import Column
@@ -17,9 +16,9 @@ from binlog_kaitai.values.schema import Column
 _MOST_RATIO = 1032
 
 
-def text_of(cell: Any, column: Column) -> str | bytes:
+def text_of(cell: StringValues.Text, column: Column) -> str | bytes:
     """A string as text; a byte string, or invalid UTF-8 in an unknown character set, as bytes."""
-    data: bytes = cell.data
+    data = cell.data
     if column.type == ColumnType.string:
         if column.charset == BINARY:
             return _binary(data, column)
@@ -28,14 +27,14 @@ def text_of(cell: Any, column: Column) -> str | bytes:
     return decode(data, column.charset)
 
 
-def compressed_text_of(cell: Any, column: Column) -> str | bytes:
+def compressed_text_of(cell: StringValues.CompressedText, column: Column) -> str | bytes:
     """A value of a column with MariaDB's COMPRESSED attribute."""
     return decode(_unpack(cell.content), column.charset)
 
 
-def enum_of(cell: Any, column: Column) -> str | int:
+def enum_of(cell: NumericValues.Enum, column: Column) -> str | int:
     """A member of an ENUM; "" for an invalid value the server accepted; the number if members are unknown."""
-    number: int = cell.value
+    number = cell.value
     if column.members is None:
         return number
     if number > len(column.members):
@@ -43,9 +42,9 @@ def enum_of(cell: Any, column: Column) -> str | int:
     return column.members[number - 1] if number else ""
 
 
-def set_of(cell: Any, column: Column) -> str | int:
+def set_of(cell: NumericValues.Set, column: Column) -> str | int:
     """The members of a SET, joined by commas; the bits as a number if members are unknown."""
-    bits: int = cell.value
+    bits = cell.value
     if column.members is None:
         return bits
     if bits >> len(column.members):
@@ -117,10 +116,10 @@ def _longest_run(groups: list[str]) -> tuple[int, int]:
 _SPECIAL: dict[str, Callable[[bytes], str | bytes]] = {"uuid": _uuid, "inet4": _inet4, "inet6": _inet6}
 
 
-def _unpack(content: Any) -> bytes:
+def _unpack(content: StringValues.CompressedContent) -> bytes:
     if not content.is_compressed:
-        return bytes(content.data)
-    size = int.from_bytes(bytes(content.len_original), "big")
+        return content.data
+    size = int.from_bytes(bytes(content.len_original or ()), "big")
     if size > max(len(content.data), 1) * _MOST_RATIO:
         raise GrammarError(f"{len(content.data)} bytes cannot decompress to {size}")
     stream = zlib.decompressobj(-zlib.MAX_WBITS if content.has_bare_stream else zlib.MAX_WBITS)

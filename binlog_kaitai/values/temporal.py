@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
+from binlog_kaitai.core.grammar import TemporalValues
 from binlog_kaitai.errors import GrammarError
 
 _DIGITS = 6
@@ -34,7 +35,7 @@ class Moment(NamedTuple):
     microsecond: int = 0
 
 
-def date_of(cell: Any) -> date | ZeroDate:
+def date_of(cell: TemporalValues.Date) -> date | ZeroDate:
     """A DATE."""
     try:
         return date(cell.year, cell.month, cell.day)
@@ -42,7 +43,7 @@ def date_of(cell: Any) -> date | ZeroDate:
         return ZeroDate(f"{cell.year:04}-{cell.month:02}-{cell.day:02}")
 
 
-def datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+def datetime_of(cell: TemporalValues.Datetime2, digits: int = 0) -> datetime | ZeroDate:
     """A DATETIME in the format since 5.6.4, without time zone."""
     return _datetime(
         Moment(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond), digits
@@ -62,7 +63,7 @@ def old_datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
     return _datetime(Moment(year, month, day, hour, minute, second, microsecond), digits)
 
 
-def timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+def timestamp_of(cell: TemporalValues.Timestamp2, digits: int = 0) -> datetime | ZeroDate:
     """A TIMESTAMP in the format since 5.6.4, in UTC; 0 is the zero date."""
     return _timestamp(cell.seconds, cell.microsecond, digits)
 
@@ -73,7 +74,7 @@ def old_timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
     return _timestamp(cell.seconds, fraction * 10 ** (_DIGITS - digits) if fraction else 0, digits)
 
 
-def time_of(cell: Any) -> timedelta:
+def time_of(cell: TemporalValues.Time2) -> timedelta:
     """A TIME in the format since 5.6.4."""
     return _time(cell, cell.microsecond)
 
