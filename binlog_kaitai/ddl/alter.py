@@ -118,11 +118,8 @@ class Alteration:
     def _dropped(self, name: str) -> ColumnDefinition | None:
         """The dropped column of a name; a new one of the name takes its place in the primary key."""
         number = self._table.find(name)
-        return (
-            None
-            if number is None or self._replaced.get(number, "") is not None
-            else self._table.columns[number]
-        )
+        is_dropped = number in self._replaced and self._replaced[number] is None
+        return self._table.columns[number] if number is not None and is_dropped else None
 
     # Clauses ------------------------------------------------------------------------------------------
 
@@ -177,12 +174,11 @@ class Alteration:
         if cursor.mark() != "(":
             self._add_column(cursor, only_if_new)
             return
-        for part in split(cursor.group()):
-            inner = TokenCursor(part)
-            if is_column(inner):
-                self._add_column(inner, only_if_new)
+        for element in map(TokenCursor, split(cursor.group())):
+            if is_column(element):
+                self._add_column(element, only_if_new)
             else:
-                self._add_key(inner)
+                self._add_key(element)
 
     def _add_key(self, cursor: TokenCursor) -> None:
         key = read_key(cursor)
@@ -248,17 +244,21 @@ class Alteration:
         if name.upper() == "PRIMARY":
             self._drop_key()
 
+    def _number_of(self, name: str, *, may_miss: bool) -> int | None:
+        """The number of an existing column; None if there is none and the statement allows that."""
+        number = self._table.find(name)
+        if number is None and not may_miss:
+            raise ContradictionError(f"column {name} not found")
+        return number
+
     def _drop_column(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         name = cursor.dotted_name()[-1]
-        number = self._table.find(name)
         cursor.skip_one("RESTRICT", "CASCADE")
         self._end(cursor)
-        if number is not None:
+        if (number := self._number_of(name, may_miss=may_miss)) is not None:
             self._replaced[number] = None
-        elif not may_miss:
-            raise ContradictionError(f"column {name} not found")
 
     def _change(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
@@ -273,11 +273,9 @@ class Alteration:
         self._replace(column.name, column, place, may_miss=may_miss)
 
     def _replace(self, old: str, column: ColumnDefinition, place: str | None, *, may_miss: bool) -> None:
-        number = self._table.find(old)
+        number = self._number_of(old, may_miss=may_miss)
         if number is None:
-            if may_miss:
-                return
-            raise ContradictionError(f"column {old} not found")
+            return
         if column.is_primary_key:
             self._set_key((column.name,))
         column = _in_key_like(column, self._table.columns[number])
@@ -293,12 +291,9 @@ class Alteration:
             old = cursor.dotted_name()[-1]
             if not cursor.skip("TO"):
                 raise UnreadableError("RENAME COLUMN without TO")
-            number = self._table.find(old)
-            if number is not None:
+            if (number := self._number_of(old, may_miss=may_miss)) is not None:
                 column = self._replaced.get(number) or self._table.columns[number]
                 self._replaced[number] = replace(column, name=cursor.dotted_name()[-1])
-            elif not may_miss:
-                raise ContradictionError(f"column {old} not found")
         elif cursor.skip_one("INDEX", "KEY"):
             cursor.skip("IF", "EXISTS")
             old = cursor.name()

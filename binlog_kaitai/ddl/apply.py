@@ -134,7 +134,9 @@ class DefinitionUpdate:
             change = Alteration(table, statement.clauses, self._session.sql_mode, charsets)
             result = change.result()
         except (UnreadableError, ContradictionError) as error:
-            self._fail(key, table, error)
+            is_file_newer = table.origin == "file" and key not in self._store.tables
+            if not (isinstance(error, ContradictionError) and is_file_newer):  # which has the change already
+                self._store.lose(key, f"a change of it cannot be followed: {error}")
             return
         for name in change.partition_tables:
             self._store.put(self._key(name), result)
@@ -146,12 +148,6 @@ class DefinitionUpdate:
         session = self._session.database_charset or self._charset_of_database(self._schema_name)
         # CONVERT TO CHARACTER SET DEFAULT is the database's in MariaDB 10.11, the session's in other servers.
         return CharsetChange(table.default_charset, database, agreed(database, session))
-
-    def _fail(self, key: TableKey, table: TableDefinition, error: Exception) -> None:
-        """Record a change that cannot be followed, unless a newer definitions file already contains it."""
-        if isinstance(error, ContradictionError) and table.origin == "file" and key not in self._store.tables:
-            return
-        self._store.lose(key, f"a change of it cannot be followed: {error}")
 
     def _rename(self, old: TableKey, new: TableKey) -> None:
         if not self._session.is_mysql and self._temporary(old) in self._store.temporary:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.ddl.statements import CreateTable
 
-# The statement parser is imported on first use: most logs have no DDL that matters.
-
 
 class Definitions:
     """Follows table definitions statement by statement.
@@ -50,16 +48,11 @@ class Definitions:
         """The complete state: both stores, and whether names are known to be case-sensitive."""
         return self._store, self._folded, self._has_case
 
-    @classmethod
-    def of_state(cls, store: Store, folded: Store, has_case: bool) -> Definitions:
-        """Restore definitions from their state."""
-        found = cls()
-        found._store, found._folded, found._has_case = store, folded, has_case
-        return found
-
     def copy(self) -> Definitions:
         """An independent copy."""
-        return self.of_state(self._store.copy(), self._folded.copy(), self._has_case)
+        other = Definitions()
+        other._store, other._folded, other._has_case = self._store.copy(), self._folded.copy(), self._has_case
+        return other
 
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
         """Follow one statement; returns whether it may have changed a definition.
@@ -71,9 +64,10 @@ class Definitions:
         """
         if not may_matter(sql):
             return False
+        # The parser is imported on first use: most logs have no DDL that matters.
         from binlog_kaitai.ddl.apply import DefinitionUpdate
         from binlog_kaitai.ddl.lexer import UnreadableError
-        from binlog_kaitai.ddl.statements import CreateTable, TruncateTable, read_statement
+        from binlog_kaitai.ddl.statements import CreateTable, TruncateTable, qualified, read_statement
 
         session = session or Session()
         try:
@@ -84,14 +78,13 @@ class Definitions:
         if statement is None or isinstance(statement, TruncateTable):
             return False
         if isinstance(statement, CreateTable):
-            self._look_for_case(schema_name, statement)
+            self._look_for_case(qualified(statement.name, schema_name), statement)
         for store in (self._store, self._folded):
             DefinitionUpdate(store, schema_name, session).apply(statement)
         return True
 
-    def _look_for_case(self, schema_name: str, statement: CreateTable) -> None:
+    def _look_for_case(self, name: TableKey, statement: CreateTable) -> None:
         """Creating a table that exists in another spelling proves that names are case-sensitive."""
-        name = statement.name[-2] if len(statement.name) > 1 else schema_name, statement.name[-1]
         is_new = not (statement.is_temporary or statement.only_if_new or statement.replaces)
         if is_new and self._folded.key(*name) in self._folded.tables and name not in self._store.tables:
             self._has_case = True
@@ -289,14 +282,14 @@ def restore(text: str, ddl: str | None = None) -> Definitions:
         definitions.load(ddl)
     if not text:
         return definitions
-    store, folded, had_case = definitions.state
     try:
         *parts, has_case = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
-        for target, part in zip((store, folded), parts, strict=True):
-            _fill(target, *part)
+        for store, part in zip((definitions._store, definitions._folded), parts, strict=True):
+            _fill(store, *part)
     except (ValueError, zlib.error, KeyError, TypeError) as error:
         raise UsageError(f"not valid saved definitions: {error}") from error
-    return Definitions.of_state(store, folded, had_case or has_case)
+    definitions._has_case = definitions._has_case or has_case
+    return definitions
 
 
 def _fill(

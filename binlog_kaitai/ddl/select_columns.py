@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from binlog_kaitai.ddl.lexer import Token, UnreadableError
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
@@ -59,12 +59,11 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
     return columns
 
 
-class _Table:
+class _Table(NamedTuple):
     """A table of the query, by its name or alias there; the definition is None if it is unknown."""
 
-    def __init__(self, alias: str, definition: TableDefinition | None) -> None:
-        self.alias = alias
-        self.definition = definition
+    alias: str
+    definition: TableDefinition | None
 
 
 def _quoted(token: Token) -> str:
@@ -102,9 +101,9 @@ def _columns(item: Any, tables: list[_Table]) -> list[ColumnDefinition]:
             return [_plain(owner.definition.columns[number])]
         return [ColumnDefinition(item.name, UNKNOWN_TYPE, UNKNOWN_TYPE)]
     if isinstance(item, exp.Alias):
-        inner = _columns(item.this, tables) if isinstance(item.this, exp.Column) else []
-        type_ = inner[0] if inner else None
-        return [_renamed(type_, item.alias)]
+        if isinstance(item.this, exp.Column):
+            return [replace(column, name=item.alias) for column in _columns(item.this, tables)[:1]]
+        return [ColumnDefinition(item.alias, UNKNOWN_TYPE, UNKNOWN_TYPE)]
     # The server names an expression by its original text.
     raise UnreadableError("an expression without a name in CREATE TABLE … SELECT")
 
@@ -125,9 +124,3 @@ def _plain(column: ColumnDefinition) -> ColumnDefinition:
         is_visible=True,
         is_row_period=False,
     )
-
-
-def _renamed(column: ColumnDefinition | None, name: str) -> ColumnDefinition:
-    if column is None:
-        return ColumnDefinition(name, UNKNOWN_TYPE, UNKNOWN_TYPE)
-    return replace(column, name=name)

@@ -252,7 +252,7 @@ class JsonDiff:
         """
         if not self.operations:
             return JsonText(document)
-        root = _tree(json.loads(document, parse_float=JsonText, parse_int=JsonText))
+        root = _parsed(document)
         for operation in self.operations:
             _apply(root, operation)
         return node_text(root)
@@ -270,8 +270,12 @@ def _operation(change: _Change) -> JsonOperation:
     return JsonOperation(change.operation.name, change.path, value, change.value)
 
 
+def _parsed(document: str) -> Node:
+    """A document, from its text, in the form that `parse_document` gives."""
+    return _tree(json.loads(document, parse_float=JsonText, parse_int=JsonText))
+
+
 def _tree(value: Any) -> Node:
-    """Convert the output of `json.loads` to the form that `parse_document` gives documents into."""
     if isinstance(value, dict):
         return {key: _tree(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -301,11 +305,7 @@ def _apply(root: Node, operation: JsonOperation) -> None:
     parent = root
     for leg in way:
         parent = _child(parent, leg, operation.path)
-    value = (
-        None
-        if operation.value is None
-        else _tree(json.loads(operation.value, parse_float=JsonText, parse_int=JsonText))
-    )
+    value = None if operation.value is None else _parsed(operation.value)
     match operation.operation:
         case "replace" if value is not None:
             _child(parent, last, operation.path)

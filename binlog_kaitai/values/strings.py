@@ -18,13 +18,13 @@ _MOST_RATIO = 1032
 
 def text_of(cell: StringValues.Text, column: Column) -> str | bytes:
     """A string as text; a byte string, or invalid UTF-8 in an unknown character set, as bytes."""
-    data = cell.data
     if column.type == ColumnType.string:
-        if column.charset == BINARY:
-            return _binary(data, column)
+        padded = cell.data.ljust(column.length, b"\0")  # the log omits trailing zero bytes of BINARY
         if (special := _special(column)) is not None:
-            return special(_padded(data, column))
-    return decode(data, column.charset)
+            return special(padded)
+        if column.charset == BINARY:
+            return padded
+    return decode(cell.data, column.charset)
 
 
 def compressed_text_of(cell: StringValues.CompressedText, column: Column) -> str | bytes:
@@ -52,19 +52,9 @@ def set_of(cell: NumericValues.Set, column: Column) -> str | int:
     return ",".join(member for bit, member in enumerate(column.members) if bits >> bit & 1)
 
 
-def _binary(data: bytes, column: Column) -> str | bytes:
-    special = _special(column)
-    return special(_padded(data, column)) if special else _padded(data, column)
-
-
 def has_own_text(column: Column) -> bool:
     """Whether the type defines its own text form for bytes: MariaDB's UUID, INET4, INET6."""
     return column.type == ColumnType.string and _special(column) is not None
-
-
-def _padded(data: bytes, column: Column) -> bytes:
-    # The log omits trailing zero bytes of BINARY.
-    return data.ljust(column.length, b"\0")
 
 
 def _special(column: Column) -> Callable[[bytes], str | bytes] | None:
