@@ -45,7 +45,7 @@ _TABLE = {
         "same_ranges": "u1[] i8[] i8[] i8[] b1[]*",
     },
     "binlog_kaitai.live.packet_kernels": {
-        "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]* i8",
+        "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]*",
     },
     "binlog_kaitai.log.block": {
         "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",

@@ -33,11 +33,11 @@ from binlog_kaitai.live.archive_state import (
     ArchiveState,
     SafePosition,
     context_of,
+    lock,
     read_names,
     refuse_existing,
     refuse_strangers,
     remove_logs,
-    take_lock,
 )
 from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block import Block
@@ -73,7 +73,7 @@ class Archive:
     server : Server or None
         The server that the logs are from.
     read_before : str
-        The GTIDs of earlier eras, see `eras`.
+        The GTIDs of earlier eras, see `archive_eras`.
     written : int
         Number of bytes written since it was opened.
 
@@ -101,9 +101,8 @@ class Archive:
         self.read_before = ""
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(folder, os.O_RDONLY)
+        self._lock = lock(folder)
         try:
-            take_lock(self._lock, self.folder)
             self.replica = self._load(server_id)
             self._recover()
         except BaseException:
@@ -266,13 +265,7 @@ class Archive:
             raise
 
     def remove_before(self, name: str) -> None:
-        """Remove the logs before one of them; the index no longer lists them when they go.
-
-        Raises
-        ------
-        SourceError
-            They cannot be removed.
-        """
+        """Remove the logs before one of them; the index no longer lists them when they go."""
         if name in self._names:
             names, self._names = self._names, self._names[self._names.index(name) :]
             remove_logs(self.folder, names, self._names)
@@ -286,13 +279,7 @@ class Archive:
             self.sync()
 
     def identify(self, server: Server) -> None:
-        """Record the server of these logs, or compare it.
-
-        Raises
-        ------
-        ServerError
-            They are from another server.
-        """
+        """Record the server of these logs, or compare it."""
         known = self.server
         if known is not None and (known.is_mariadb, known.uuid) != (server.is_mariadb, server.uuid):
             names = known.uuid or known.version, server.uuid or server.version

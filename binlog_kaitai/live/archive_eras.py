@@ -94,11 +94,6 @@ def read_so_far(archive: Archive) -> GtidSet:
     """The transactions of an archive, all eras included, and those before its first log.
 
     Empty if transactions of its newest log have no GTIDs.
-
-    Raises
-    ------
-    BinlogError
-        Its newest log cannot be read.
     """
     before, place = GtidSet.parse(archive.read_before), archive.place
     if place is None or not place.position:
@@ -143,11 +138,6 @@ def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log
     Returns
     -------
     The era's directory; until it is opened, it has nothing but its state.
-
-    Raises
-    ------
-    SourceError
-        The directory cannot be written.
     """
     era = Path(eras.folder_of(str(folder), len(eras.folders(str(folder))) + 1))
     era.mkdir(exist_ok=True)
@@ -166,26 +156,15 @@ def remove_before(folder: Path, archive: Archive, log: str) -> None:
         Its last era, which is open.
     log
         Its path in the archive's directory.
-
-    Raises
-    ------
-    SourceError
-        They cannot be removed.
     """
     number, name = eras.number_of(log), Path(log).name
     for era_number, era in enumerate((str(folder), *eras.folders(str(folder)))):
-        if era_number == number == eras.number_of(str(archive.folder / name)):
+        if era_number < number:
+            remove_logs(Path(era), read_names(Path(era)), [])
+        elif era_number == number and Path(era) == archive.folder:
             archive.remove_before(name)
-        elif era_number <= number:
-            _remove(Path(era), name if era_number == number else "")
-
-
-def _remove(era: Path, name: str) -> None:
-    """Remove the logs of a closed era before one of them; all of them if it is ``""``."""
-    names = read_names(era)
-    kept = names[names.index(name) :] if name in names else []
-    if kept or not name:
-        remove_logs(era, names, kept)
+        elif era_number == number and name in (names := read_names(Path(era))):
+            remove_logs(Path(era), names, names[names.index(name) :])
 
 
 def age(log: str) -> tuple[int, list[tuple[int, int, str]]]:

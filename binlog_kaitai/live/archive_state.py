@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +28,8 @@ class InUseError(SourceError):
     """Another process is writing to the archive."""
 
 
-def take_lock(number: int, folder: Path) -> None:
-    """Lock an archive for this process, by its open directory.
+def lock(folder: Path) -> int:
+    """Lock an archive for this process; returns the descriptor of its directory, which holds the lock.
 
     Raises
     ------
@@ -41,25 +39,14 @@ def take_lock(number: int, folder: Path) -> None:
         The file system cannot lock it.
     """
     with writing_to(str(folder)):
-        if not try_lock_open(number):
-            raise InUseError("another fetch is writing to this directory", file=str(folder))
-
-
-def lock(folder: Path) -> Callable[[], None]:
-    """Lock an archive that is not opened itself; returns what releases it.
-
-    Raises
-    ------
-    InUseError
-        Another process has locked it.
-    """
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        take_lock(number, folder)
-    except BaseException:
-        os.close(number)
-        raise
-    return partial(os.close, number)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            if not try_lock_open(descriptor):
+                raise InUseError("another fetch is writing to this directory", file=str(folder))
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
 
 
 @dataclass(frozen=True)
@@ -84,7 +71,7 @@ class ArchiveState:
     Attributes
     ----------
     read_before : str
-        The GTIDs that the archive had when it continued at this server, see `eras`.
+        The GTIDs that the archive had when it continued at this server, see `archive_eras`.
     """
 
     replica: Replica
@@ -94,21 +81,15 @@ class ArchiveState:
 
     @classmethod
     def load(cls, folder: Path | str) -> ArchiveState | None:
-        """The state of an archive, whose directory may be a URL; None if there is none.
-
-        Raises
-        ------
-        SourceError
-            The file cannot be read.
-        """
-        if (found := eras.read_state(str(folder))) is None:
+        """The state of an archive, whose directory may be a URL; None if there is none."""
+        if (state := eras.read_state(str(folder))) is None:
             return None
         with eras.reading_state(str(folder)):
             return cls(
-                Replica(**found["replica"]),
-                Server(**found["server"]) if found["server"] else None,
-                SafePosition(**found["place"]) if found["place"] else None,
-                str(GtidSet.parse(found.get("read_before", ""))),
+                Replica(**state["replica"]),
+                Server(**state["server"]) if state["server"] else None,
+                SafePosition(**state["place"]) if state["place"] else None,
+                str(GtidSet.parse(state.get("read_before", ""))),
             )
 
     def save(self, folder: Path) -> None:
@@ -117,15 +98,15 @@ class ArchiveState:
 
     def text(self) -> str:
         """The content of the file."""
-        found: dict[str, Any] = {
+        state: dict[str, Any] = {
             "version": VERSION,
             "server": asdict(self.server) if self.server else None,
             "replica": asdict(self.replica),
             "place": asdict(self.place) if self.place else None,
         }
         if self.read_before:
-            found["read_before"] = self.read_before
-        return json.dumps(found, indent=1) + "\n"
+            state["read_before"] = self.read_before
+        return json.dumps(state, indent=1) + "\n"
 
 
 @dataclass(frozen=True)
@@ -148,13 +129,7 @@ class StoreRecord:
 
     @classmethod
     def load(cls, folder: Path) -> StoreRecord | None:
-        """The record of an archive; None if its logs are not stored.
-
-        Raises
-        ------
-        SourceError
-            The file cannot be read.
-        """
+        """The record of an archive; None if its logs are not stored."""
         path = folder / STORE
         if not path.exists():
             return None
@@ -170,13 +145,7 @@ class StoreRecord:
 
 
 def refuse_strangers(folder: Path) -> None:
-    """Reject a directory with logs that were not written by `fetch`.
-
-    Raises
-    ------
-    SourceError
-        There are such logs.
-    """
+    """Reject a directory with logs that were not written by `fetch`."""
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     logs = [name for name in names if name.endswith(".index") or name.rpartition(".")[2].isdigit()]
     if logs:
@@ -185,13 +154,7 @@ def refuse_strangers(folder: Path) -> None:
 
 
 def refuse_existing(folder: Path, name: str) -> None:
-    """Reject a log that an archive already has, possibly compressed.
-
-    Raises
-    ------
-    ServerError
-        It has one of this name.
-    """
+    """Reject a log that an archive already has, possibly compressed."""
     if any((folder / (name + suffix)).exists() for suffix in ("", *SUFFIXES)):
         reason = (
             f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
@@ -201,13 +164,7 @@ def refuse_existing(folder: Path, name: str) -> None:
 
 
 def refuse_trimmed(folder: Path) -> None:
-    """Reject an archive from which `fetch` removes logs that queries may need.
-
-    Raises
-    ------
-    UsageError
-        It does.
-    """
+    """Reject an archive from which `fetch` removes logs that queries may need."""
     record = StoreRecord.load(folder)
     if record is not None and record.keep_local is not None:
         reason = "fetch removes logs from this archive (--keep-local); give the query a spool of its own"
@@ -229,14 +186,9 @@ def remove_logs(folder: Path, names: list[str], kept: list[str]) -> None:
     ----------
     names
         Those that the index may list.
-
-    Raises
-    ------
-    SourceError
-        They cannot be removed.
     """
     for index in folder.glob("*.index") if kept != names else ():
-        replace_file(index, "".join(f"./{one}\n" for one in kept))
+        replace_file(index, "".join(f"./{name}\n" for name in kept))
     with writing_to(str(folder)):
         # A killed process may have left logs that the index no longer lists.
         for path in folder.iterdir():

@@ -274,13 +274,7 @@ _COMPRESSED = ".zst"
 
 
 def compress(path: Path, stop: threading.Event) -> None:
-    """Replace a log by its compressed file, unless it is stopped.
-
-    Raises
-    ------
-    SourceError
-        It cannot be written.
-    """
+    """Replace a log by its compressed file, unless it is stopped."""
     target = path.with_name(path.name + _COMPRESSED)
     draft = path.with_name(f".{target.name}.new")
     with writing_to(str(target)):

@@ -111,14 +111,7 @@ class CachingSha2(_Sha2):
     _IS_CACHED, _IS_NOT_CACHED = _MORE_DATA + b"\3", _MORE_DATA + b"\4"
 
     def authenticate(self, packet: _Packet) -> _Packet:
-        """Log in; returns the server's last packet.
-
-        Raises
-        ------
-        ServerError
-            The password would have to be sent over a connection that is not secure, or the server asks for
-            something else.
-        """
+        """Log in; returns the server's last packet."""
         if packet.is_auth_switch_request():
             self._read_salt(packet)
             connection = self._connection
@@ -139,13 +132,7 @@ class Sha256(_Sha2):
     name, key_request = "sha256_password", b"\1"
 
     def authenticate(self, packet: _Packet) -> _Packet:
-        """Log in; returns the server's last packet.
-
-        Raises
-        ------
-        ServerError
-            The password would have to be sent over a connection that is not secure.
-        """
+        """Log in; returns the server's last packet."""
         if packet.is_auth_switch_request():
             self._read_salt(packet)
             return self._send_password()
@@ -177,13 +164,6 @@ class Parsec(_Method):
         ----------
         packet
             The request to use the method, read up to the scramble.
-
-        Raises
-        ------
-        ServerError
-            The server asks for something else than parsec does.
-        UsageError
-            The package `cryptography` is missing.
         """
         scramble = packet.read_all()[:_SCRAMBLE]
         salt = self._exchange(b"").get_all_data().removeprefix(_MORE_DATA)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -63,6 +64,7 @@ _TRIES_BEFORE_FAILOVER = 3
 Report = Callable[[str, dict[str, Any]], None]
 
 
+@dataclass(eq=False)
 class Fetch:
     """Keeps an archive of a server's logs up to date.
 
@@ -70,7 +72,7 @@ class Fetch:
     ----------
     addresses
         The server; of several, the one that the archive is from, or the first that answers. If that cannot be
-        reached, the archive continues at another one in a new era, see `eras`.
+        reached, the archive continues at another one in a new era, see `archive_eras`.
     folder
         The archive's directory.
     start
@@ -98,41 +100,26 @@ class Fetch:
         Called with progress messages.
     """
 
-    def __init__(
-        self,
-        addresses: Sequence[Address],
-        folder: Path,
-        *,
-        start: str = EARLIEST,
-        follows: bool = False,
-        semi_sync: bool = False,
-        server_id: int | None = None,
-        heartbeat: float = 10.0,
-        metrics_file: Path | None = None,
-        measures: bool = False,
-        compresses: bool = False,
-        store: str | None = None,
-        keep_local: int | None = None,
-        stop: threading.Event | None = None,
-        on_tick: Callable[[Archive], object] = lambda archive: None,
-        report: Report = lambda what, facts: None,
-    ) -> None:
-        self._stop = stop or threading.Event()
-        self._on_tick = on_tick
-        self._measures = measures
+    addresses: Sequence[Address]
+    folder: Path
+    _: KW_ONLY
+    start: str = EARLIEST
+    follows: bool = False
+    semi_sync: bool = False
+    server_id: int | None = None
+    heartbeat: float = 10.0
+    metrics_file: Path | None = None
+    measures: bool = False
+    compresses: bool = False
+    store: str | None = None
+    keep_local: int | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    on_tick: Callable[[Archive], object] = lambda archive: None
+    report: Report = lambda what, facts: None
+
+    def __post_init__(self) -> None:
+        self._metrics = Metrics(self.metrics_file)
         self._lag: Lag | None = None
-        self._open_closed = partial(
-            ClosedLogs, folder, compresses=compresses, store=store, keep_local=keep_local, report=report
-        )
-        self._metrics = Metrics(metrics_file)
-        self._addresses = list(addresses)
-        self._folder = folder
-        self._start = start
-        self._follows = follows
-        self._semi_sync = semi_sync
-        self._server_id = server_id
-        self._heartbeat = heartbeat
-        self._report = report
         self._synced_at, self._synced_bytes = time.monotonic(), 0
         self._is_from_start = False
 
@@ -148,15 +135,21 @@ class Fetch:
         """
         with ExitStack() as opened:
             self._opened = opened
-            if (era := newest_era(self._folder)) != self._folder:
-                opened.callback(lock(self._folder))
+            if (era := newest_era(self.folder)) != self.folder:
+                opened.callback(os.close, lock(self.folder))
             self._open(era)
-            self._closed = self._open_closed()
+            self._closed = ClosedLogs(
+                self.folder,
+                compresses=self.compresses,
+                store=self.store,
+                keep_local=self.keep_local,
+                report=self.report,
+            )
             opened.callback(self._closed.close)
             try:
                 self._closed.add(self._archive)
                 self._run()
-                if not self._stop.is_set():
+                if not self.stop.is_set():
                     self._closed.finish(self._archive)
                     self._show(is_connected=False, is_caught_up=True)
             finally:
@@ -165,20 +158,20 @@ class Fetch:
 
     def _open(self, folder: Path) -> None:
         """Open an era of the archive, to be continued; those before it stay locked."""
-        self._archive = Archive(folder, server_id=self._server_id)
+        self._archive = Archive(folder, server_id=self.server_id)
         self._opened.callback(self._archive.close)
-        if self._measures:
+        if self.measures:
             self._lag = Lag(self._archive, lambda: self._session(self._address))
             self._opened.callback(self._lag.close)
 
     def _run(self) -> None:
         failures = damages = 0
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             before = self._archive.place
             try:
                 may_move = failures >= _TRIES_BEFORE_FAILOVER
                 known, others = self._archive.server, self._continue_at
-                self._address = choose(self._addresses, known, self._session, others, may_move=may_move)
+                self._address = choose(self.addresses, known, self._session, others, may_move=may_move)
                 if self._fetch_from(self._address):
                     return
             except (ConnectionLostError, DamagedError) as error:
@@ -187,31 +180,25 @@ class Fetch:
                     failures = damages = 0
                 failures += 1
                 damages += isinstance(error, DamagedError)
-                if damages == _TRIES_OF_DAMAGE or not (self._follows or failures < TRIES):
+                if damages == _TRIES_OF_DAMAGE or not (self.follows or failures < TRIES):
                     raise
                 pause = pause_after(failures)
                 self._metrics.values["reconnects_total"] += 1
                 self._closed.tend(self._archive)
                 self._show(is_connected=False, is_caught_up=False)
-                self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
-                self._stop.wait(pause)
+                self.report("retry", {"reason": str(error), "seconds": round(pause, 1)})
+                self.stop.wait(pause)
 
     def _continue_at(self, address: Address) -> None:
-        """Begin an era of the archive with the logs of another server.
-
-        Raises
-        ------
-        ServerError
-            The server cannot be reached, or its logs do not continue the archive.
-        """
+        """Begin an era of the archive with the logs of another server."""
         read = read_so_far(self._archive)
         try:
             with self._session(address) as session:
                 log = log_to_continue_with(session, read)
-                era = begin_era(self._folder, self._archive, session.server, read, log)
+                era = begin_era(self.folder, self._archive, session.server, read, log)
         except ServerError as error:
             raise error.at(file=address.name, position=None) from error.__cause__
-        self._report("failover", {"server": address.name, "log": log, "folder": str(era)})
+        self.report("failover", {"server": address.name, "log": log, "folder": str(era)})
         self._is_from_start = False
         written = self._archive.written
         self._open(era)
@@ -223,27 +210,27 @@ class Fetch:
         name, position = self._place(address)
         with self._session(address) as session:
             self._archive.identify(session.server)
-            if self._semi_sync and not session.has_semi_sync():
+            if self.semi_sync and not session.has_semi_sync():
                 reason = "--semi-sync: semi-synchronous replication is not enabled on the server"
                 raise ServerError(reason, file=address.name)
             try:
-                stream = session.dump(name, position, waits=self._follows, semi_sync=self._semi_sync)
+                stream = session.dump(name, position, waits=self.follows, semi_sync=self.semi_sync)
             except ServerError as error:
                 raise self._explained(error, address, name, position) from error
-            self._report("connected", {"server": address.name, "log": stream.log_name, "position": position})
+            self.report("connected", {"server": address.name, "log": stream.log_name, "position": position})
             self._show(is_connected=True, is_caught_up=False)
             try:
                 self._read(session, stream)
                 if stream.state is not StreamState.TORN:
                     return True
-                self._pass_tear(address, stream, position)
+                self._pass_torn_log(address, stream, position)
                 return False
             except (ServerError, DamagedError) as error:
                 log = stream.log_name
                 raise self._explained(error, address, log, stream.position) from error
 
     def _session(self, address: Address) -> ServerSession:
-        return ServerSession(address, self._archive.replica, heartbeat=self._heartbeat)
+        return ServerSession(address, self._archive.replica, heartbeat=self.heartbeat)
 
     # -- where to begin
 
@@ -251,7 +238,7 @@ class Fetch:
         """The log and position to request."""
         place = self._archive.place
         if place is None:
-            return log_to_start_with(address, self._session, self._start), len(MAGIC)
+            return log_to_start_with(address, self._session, self.start), len(MAGIC)
         if self._is_from_start:
             return place.name, len(MAGIC)
         if place.again <= MAX_SHORT_POSITION:
@@ -272,28 +259,28 @@ class Fetch:
 
     def _read(self, session: ServerSession, stream: DumpStream) -> None:
         self._enter(stream)
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             self._read_burst(stream)
             match stream.state:
                 case StreamState.IDLE:
                     self._rest(session, stream)
                 case StreamState.NEXT_LOG:
                     self._archive.finish()
-                    self._report("log complete", self._facts())
+                    self.report("log complete", self._facts())
                     stream.begin_next()
                     self._enter(stream)
                     self._closed.add(self._archive)
                 case StreamState.ENDED:
-                    if self._follows:
+                    if self.follows:
                         raise ConnectionLostError("the server ended the stream")
                     self._sync()
                     self._show(is_connected=False, is_caught_up=True)
-                    self._report("up to date", self._facts())
+                    self.report("up to date", self._facts())
                     return
                 case StreamState.TORN:
                     return
 
-    def _pass_tear(self, address: Address, stream: DumpStream, start: int) -> None:
+    def _pass_torn_log(self, address: Address, stream: DumpStream, start: int) -> None:
         """Continue after a log that ends within an event, if the server's next log continues it.
 
         The archive has the log up to its last whole event.
@@ -313,7 +300,7 @@ class Fetch:
             next_log = LogStream(session, session.dump(following, len(MAGIC)), following, lambda _: None)
             check_continues(log, cast(BinaryIO, next_log), following)
         archive.finish()
-        self._report("torn", {"log": name, "position": position, "next": following})
+        self.report("torn", {"log": name, "position": position, "next": following})
         archive.begin(following)
         self._closed.add(archive)
         self._is_from_start = False
@@ -351,7 +338,7 @@ class Fetch:
             elif archive.is_synced:
                 archive.settle()
                 self._tick()
-            if self._stop.is_set():
+            if self.stop.is_set():
                 return
 
     def _rest(self, session: ServerSession, stream: DumpStream) -> None:
@@ -360,7 +347,7 @@ class Fetch:
             self._archive.sync(and_state=False)
             session.acknowledge(stream, stream.position)
         self._show(is_caught_up=True)
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             if self._is_due():
                 self._sync()
                 self._show(is_caught_up=True)
@@ -380,7 +367,7 @@ class Fetch:
         self._tick()
 
     def _tick(self) -> None:
-        self._on_tick(self._archive)
+        self.on_tick(self._archive)
         self._closed.tend(self._archive)
 
     def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
@@ -408,7 +395,7 @@ class Fetch:
             values["bytes_behind"], values["gtids_behind"] = lag.bytes_behind, lag.gtids_behind
             if is_new:
                 seconds = {"lag_seconds": round(self._metrics.lag(), 1)}
-                self._report("progress", self._facts() | lag.facts() | seconds)
+                self.report("progress", self._facts() | lag.facts() | seconds)
 
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place

@@ -26,13 +26,7 @@ _SECONDS, _SECONDS_AFTER_FAILURE = 10.0, 60.0
 
 
 def explain_gap(cause: str, session: ServerSession, archive: Archive) -> str:
-    """Details on a log that the server no longer has: its oldest log, and the missing GTIDs.
-
-    Raises
-    ------
-    BinlogError
-        The server or the archive cannot be queried.
-    """
+    """Details on a log that the server no longer has: its oldest log, and the missing GTIDs."""
     if cause not in (PURGED, GTIDS_PURGED):
         return ""
     purged = session.gtids("global.gtid_purged")
@@ -46,13 +40,7 @@ def explain_gap(cause: str, session: ServerSession, archive: Archive) -> str:
 
 
 def gtids_of(archive: Archive) -> GtidSet:
-    """The transactions of all logs up to the safe position, according to the newest log.
-
-    Raises
-    ------
-    BinlogError
-        The log cannot be read.
-    """
+    """The transactions of all logs up to the safe position, according to the newest log."""
     gtids = GtidSet()
     if archive.place is None or not archive.place.position:
         return gtids

@@ -83,13 +83,7 @@ _log = logging.getLogger(__name__)
 
 
 def default_folder(url: str) -> Path:
-    """Where the spool of a server is unless somebody says otherwise; the same for all queries of a user.
-
-    Raises
-    ------
-    UsageError
-        It is not the URL of a server.
-    """
+    """Where the spool of a server is unless somebody says otherwise; the same for all queries of a user."""
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     names = ",".join(server.socket or f"{server.host}:{server.port}" for server in Address.parse(url))
     return Path(base) / "binlog-kaitai" / "spool" / re.sub(r"[^A-Za-z0-9.,-]+", "_", names).strip("_")
@@ -238,13 +232,7 @@ class LogSpool:
         return None
 
     def _ask(self, question: Callable[[ServerSession], _Answer]) -> _Answer:
-        """What a server answers, asked again while connections are lost; of another one if it must be.
-
-        Raises
-        ------
-        ServerError
-            The server refuses; `ConnectionLostError` after several attempts.
-        """
+        """What a server answers, asked again while connections are lost; of another one if it must be."""
         for failures in range(1, TRIES):
             with suppress(ConnectionLostError):
                 return self._ask_once(question)
@@ -277,13 +265,7 @@ class LogSpool:
     # -- fetching
 
     def update(self) -> None:
-        """Have everything on disk that the server has now.
-
-        Raises
-        ------
-        ServerError, SourceError
-            As `Fetch.run` does.
-        """
+        """Have everything on disk that the server has now."""
         goal: tuple[str, int, int] | None = None
         while True:
             try:
@@ -302,13 +284,7 @@ class LogSpool:
             self._thread.start()
 
     def wait(self) -> None:
-        """Wait for the first event of the newest log.
-
-        Raises
-        ------
-        ServerError, SourceError
-            What :meth:`keep` does in the background has failed.
-        """
+        """Wait for the first event of the newest log."""
         while True:
             self.check()
             place = self._place()
@@ -357,11 +333,6 @@ class LogSpool:
         file, log_id
             As in the reader's checkpoint. Without them, and if that is in another server's log, the reader
             needs all logs.
-
-        Raises
-        ------
-        SourceError
-            It cannot be written.
         """
         name = eras.log_of(file)
         if not name or not self._is_here(name, log_id):
@@ -469,13 +440,7 @@ class TemporarySpool:
             raise
 
     def end(self, file: str, log_id: int) -> tuple[str, int]:
-        """The newest log, and up to where it can be read; logs before that of a checkpoint may go.
-
-        Raises
-        ------
-        ServerError, SourceError
-            The server refuses, or the temporary directory cannot be written.
-        """
+        """The newest log, and up to where it can be read; logs before that of a checkpoint may go."""
         self._spool.check()
         self._spool.note(_READER, file, log_id)
         end = self._spool.end()

@@ -70,11 +70,6 @@ class MetricsFile:
         ----------
         values
             By metric; of some, by table.
-
-        Raises
-        ------
-        SourceError
-            It cannot be written.
         """
         self._values = values
         replace_file(self._path, self._text_of(self).decode())
@@ -104,13 +99,7 @@ class Metrics:
         self.values: dict[str, float] = dict.fromkeys(_METRICS, 0)
 
     def write(self, *, at_once: bool = False) -> None:
-        """Write the file, unless it has just been written.
-
-        Raises
-        ------
-        SourceError
-            It cannot be written.
-        """
+        """Write the file, unless it has just been written."""
         if self._file is not None and (at_once or time.monotonic() - self._written_at >= _SECONDS):
             self.values["lag_seconds"] = self.lag()
             self._file.write(self.values)

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import io
 import select
+import socket
 import ssl
 import time
 from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -36,10 +37,14 @@ from binlog_kaitai.core.grammar import (
     sizes,
 )
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, FramingError, ServerError
+from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.live import packet_kernels as kernels
 from binlog_kaitai.live.causes import TORN, refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
 from binlog_kaitai.sources.source import MAGIC
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import RotateEvent
 
 _V4 = 4
 _HEADER = header_length(_V4)
@@ -62,7 +67,7 @@ _SPECIAL[list(_LOOKED_AT)] = True
 MAX_EVENT = (1 << 30) + (1 << 16)
 
 #: Maximum number of consecutive packets without an event of a log; a real server sends at most four.
-_MOST_MADE_UP = 16
+_MOST_ARTIFICIAL = 16
 
 
 class StreamState(Enum):
@@ -82,8 +87,8 @@ class DumpStream(io.RawIOBase):
 
     Parameters
     ----------
-    socket
-        The connection, after the dump command.
+    connection
+        The socket, after the dump command.
     timeout
         Seconds without a packet after which the connection is considered lost.
     waits
@@ -108,13 +113,15 @@ class DumpStream(io.RawIOBase):
         Whether the server waits for an acknowledgement of the bytes read.
     """
 
-    def __init__(self, socket: Any, timeout: float, *, waits: bool = False, is_eager: bool = False) -> None:
-        self._wire = Wire(socket, timeout, is_eager=is_eager)
+    def __init__(
+        self, connection: socket.socket, timeout: float, *, waits: bool = False, is_eager: bool = False
+    ) -> None:
+        self._wire = Wire(connection, timeout, is_eager=is_eager)
         self._waits = waits
         self._prefix = 0  # unknown before the first packet
         self._left = 0  # remaining bytes of the current packet
         self._is_continued, self._in_next_packets = False, 0
-        self._made_up = 0  # packets since the last event of a log
+        self._artificial = 0  # packets since the last event of a log
         self._pending = b""
         self.state = StreamState.IDLE
         self.log_name = self.next_name = ""
@@ -134,13 +141,7 @@ class DumpStream(io.RawIOBase):
     # -- the log that is read
 
     def begin(self) -> None:
-        """Read up to the ROTATE that names the following log and the position in it; sets :attr:`log_name`.
-
-        Raises
-        ------
-        ServerError
-            The server refuses, or sends something else.
-        """
+        """Read up to the ROTATE that names the first log and the position in it; sets :attr:`log_name`."""
         while self.state is not StreamState.NEXT_LOG:
             if self.state is StreamState.ENDED:
                 raise ServerError("the server ends the stream before it names a log")
@@ -183,7 +184,7 @@ class DumpStream(io.RawIOBase):
             count = self._give(view)
             if count:
                 self.position += count
-                self._made_up = 0
+                self._artificial = 0
                 return count
         return 0
 
@@ -216,12 +217,12 @@ class DumpStream(io.RawIOBase):
         return 0
 
     def _unpack(self, view: memoryview) -> tuple[int, int]:
-        place, sequence, count, why = unpack.run(
-            self._wire.buffer, self._wire.at, self._wire.end, self._wire.sequence, self._prefix, _HEADER,
+        begin, sequence, count, why = unpack.run(
+            self._wire.buffer, self._wire.begin, self._wire.end, self._wire.sequence, self._prefix, _HEADER,
             header_offset("len_event"), header_offset("type_code"), _SPECIAL, _ACK,
-            np.frombuffer(view, dtype=np.uint8), 0,
+            np.frombuffer(view, dtype=np.uint8),
         )  # fmt: skip
-        self._wire.advance(int(place), int(sequence))
+        self._wire.advance(int(begin), int(sequence))
         return int(count), int(why)
 
     def _give_part(self, view: memoryview) -> int:
@@ -231,10 +232,10 @@ class DumpStream(io.RawIOBase):
             self._begin_part(self._wire.begin_packet())
             return 0
         size = min(self._left, len(view))
-        have = min(self._wire.end - self._wire.at, size)
+        have = min(self._wire.end - self._wire.begin, size)
         if have:
-            view[:have] = self._wire.view[self._wire.at : self._wire.at + have]
-            self._wire.at += have
+            view[:have] = self._wire.view[self._wire.begin : self._wire.begin + have]
+            self._wire.begin += have
         else:
             have = self._wire.receive_into(view[:size])
         self._left -= have
@@ -242,7 +243,7 @@ class DumpStream(io.RawIOBase):
 
     def _is_packet_begun(self) -> bool:
         """Whether enough of a packet is available that the kernel cannot process (too long or too short)."""
-        have = self._wire.end - self._wire.at
+        have = self._wire.end - self._wire.begin
         if have < PACKET_HEADER:
             return False
         length = self._wire.length()
@@ -255,12 +256,12 @@ class DumpStream(io.RawIOBase):
         self._wire.check_sequence()
         length = self._wire.length()
         self._wire.need(PACKET_HEADER + min(length, _SEMI_SYNC + _HEADER))
-        begin = self._wire.at + PACKET_HEADER
+        begin = self._wire.begin + PACKET_HEADER
         head = bytes(self._wire.view[begin : begin + min(length, _SEMI_SYNC + _HEADER)])
         if not head or head[0] != StreamPacket.PacketKind.event:
             self._end_of_stream(self._wire.whole_packet())
             return
-        if self._wire.buffer[self._wire.at + SEQUENCE_AT] != self._wire.sequence:
+        if self._wire.buffer[self._wire.begin + SEQUENCE_AT] != self._wire.sequence:
             raise ConnectionLostError("a packet of the stream is missing")
         if not self._prefix:
             # The first event has the timestamp 0, so this is not a continuation of it.
@@ -270,8 +271,8 @@ class DumpStream(io.RawIOBase):
         if length < self._prefix + _HEADER:
             raise FramingError("a packet of the stream cannot hold an event's header")
         header = read_header(head[self._prefix :], _V4)
-        if header.type_code in _LOOKED_AT and self._is_made_up(header):
-            self._take_made_up(header, self._wire.whole_packet()[self._prefix :])
+        if header.type_code in _LOOKED_AT and self._is_artificial(header):
+            self._read_artificial(header, self._wire.whole_packet()[self._prefix :])
             return
         self._begin_event(header, length, head)
 
@@ -285,7 +286,7 @@ class DumpStream(io.RawIOBase):
         self._begin_part(length)
         self._left -= self._prefix
         self._wire.begin_packet()
-        self._wire.at += self._prefix
+        self._wire.begin += self._prefix
         if self._prefix == _SEMI_SYNC and head[self._prefix - 1] & _ACK:
             self.ack_wanted = True
 
@@ -302,9 +303,9 @@ class DumpStream(io.RawIOBase):
         self.ack_wanted = False
         self._wire.sequence = 1
 
-    # -- what the server makes up
+    # -- events of the server that are in no log
 
-    def _is_made_up(self, header: Header) -> bool:
+    def _is_artificial(self, header: Header) -> bool:
         kind = header.type_code
         if kind == EventType.format_description_event:
             return self.position != len(MAGIC)
@@ -313,11 +314,11 @@ class DumpStream(io.RawIOBase):
             return bool(self.description) and not header.next_position
         return kind in _HEARTBEATS or bool(header.flags & _IS_ARTIFICIAL)
 
-    def _take_made_up(self, header: Header, raw: bytes) -> None:
+    def _read_artificial(self, header: Header, raw: bytes) -> None:
         is_idle = self._waits and self.log_name and header.type_code in _HEARTBEATS
-        self._made_up += not is_idle
-        if self._made_up > _MOST_MADE_UP:
-            reason = f"the server has sent {self._made_up} events of its own in a row, and none of a log"
+        self._artificial += not is_idle
+        if self._artificial > _MOST_ARTIFICIAL:
+            reason = f"the server has sent {self._artificial} events of its own in a row, and none of a log"
             raise ServerError(reason)
         if header.type_code == EventType.format_description_event:
             self.description = raw
@@ -326,19 +327,19 @@ class DumpStream(io.RawIOBase):
             is_checksummed = stored_checksum(raw) == crc32_of(raw, header)
             layout = Format.before_description(is_checksummed=is_checksummed)
             try:
-                body: Any = parse_event(raw, header.type_code, layout).body.content
+                body = cast("RotateEvent", parse_event(raw, header.type_code, layout).body.content)
             except BinlogError as error:
                 raise ServerError(f"the server's ROTATE_EVENT cannot be read: {error}") from error
-            self.next_name, self._next_position = checked_name(body.next_log), body.position
+            self.next_name, self._next_position = checked_name(body.next_log), body.position or 0
             if self.log_name and (self.position <= len(MAGIC) or self.next_name == self.log_name):
                 reason = f"the server continues {self.log_name} at {self.position} with {self.next_name}"
                 raise ServerError(f"{reason}, which no server does")
             self.state = StreamState.NEXT_LOG
 
     def _end_of_stream(self, payload: bytes) -> None:
-        message: Any = parse_packet(payload)
-        if message.kind == StreamPacket.PacketKind.error:
-            error = refusal(message.body.error_code, message.body.message)
+        body = parse_packet(payload).body
+        if isinstance(body, StreamPacket.Error):
+            error = refusal(body.error_code, body.message)
             if error.cause != TORN:
                 raise error
             # Not raised, so that readers return the events that they have buffered.
@@ -358,7 +359,7 @@ def checked_name(name: str) -> str:
     stem, dot, number = name.rpartition(".")
     if not (stem and dot and number.isascii() and number.isdigit()) or stem.startswith("."):
         raise ServerError(f"the server names a log {name!r}, which is not the name of a binary log")
-    if any(one in name for one in "/\\") or not name.isprintable():
+    if any(separator in name for separator in "/\\") or not name.isprintable():
         raise ServerError(f"the server names a log {name!r}, which is not the name of a file")
     return name
 
@@ -392,31 +393,30 @@ class Wire:
     ----------
     buffer, view
         The bytes received, as a uint8 array and as a memoryview.
-    at, end : int
+    begin, end : int
         Offsets in it: of the next packet, and after the last byte.
     sequence : int
         Expected number of the next packet.
     """
 
-    def __init__(self, socket: Any, timeout: float, *, is_eager: bool = False) -> None:
-        self._socket = socket
+    def __init__(self, connection: socket.socket, timeout: float, *, is_eager: bool = False) -> None:
+        self._socket = connection
         self._timeout = timeout
         self._patience = 0.0 if is_eager else _PATIENCE
         self._poll = select.poll()
-        self._poll.register(socket, select.POLLIN)
+        self._poll.register(connection, select.POLLIN)
         self._heard = time.monotonic()
         self._waited = 0.0  # seconds by which the current packet is later than at the slowest rate
-        buffer: Any = np.empty(BUFFER, dtype=np.uint8)
-        self.buffer = buffer
-        self.view = memoryview(buffer)
-        self.at = self.end = 0
+        self.buffer = np.empty(BUFFER, dtype=np.uint8)
+        self.view = view_of(self.buffer)
+        self.begin = self.end = 0
         self.sequence = 1  # the command had 0
 
     def close(self) -> None:
         """Release the buffer, because an error may keep a reference to this object."""
         self.view = memoryview(b"")
         self.buffer = np.empty(0, dtype=np.uint8)
-        self.at = self.end = 0
+        self.begin = self.end = 0
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until bytes are available; False if none arrive in time.
@@ -428,7 +428,7 @@ class Wire:
         """
         left = max(0.0, self._heard + self._timeout - time.monotonic())
         patience = left if seconds is None else min(seconds, left)
-        if self.at < self.end or self.is_ready(patience):
+        if self.begin < self.end or self.is_ready(patience):
             return True
         if patience == left:
             raise ConnectionLostError(f"no data from the server for {self._timeout:g} s")
@@ -436,20 +436,20 @@ class Wire:
 
     def length(self) -> int:
         """Payload length of the next packet, whose header has been received."""
-        return int.from_bytes(self.view[self.at : self.at + SEQUENCE_AT], "little")
+        return int.from_bytes(self.view[self.begin : self.begin + SEQUENCE_AT], "little")
 
     def check_sequence(self) -> None:
         """Reject the next packet if one is missing before it."""
-        found = int(self.buffer[self.at + SEQUENCE_AT])
-        if found != self.sequence and found:  # MariaDB numbers an error at its shutdown 0
-            reason = f"expected packet {self.sequence}, received packet {found}"
+        number = int(self.buffer[self.begin + SEQUENCE_AT])
+        if number != self.sequence and number:  # MariaDB numbers an error at its shutdown 0
+            reason = f"expected packet {self.sequence}, received packet {number}"
             raise ConnectionLostError(reason)
 
     def begin_packet(self) -> int:
         """Consume the header of a packet; returns the length of its payload."""
         self.check_sequence()
         length = self.length()
-        self.at += PACKET_HEADER
+        self.begin += PACKET_HEADER
         self._waited = 0.0
         self.sequence = (self.sequence + 1) % 256
         return length
@@ -461,23 +461,23 @@ class Wire:
             raise FramingError(f"a packet of {length} bytes that is not an event")
         self.need(PACKET_HEADER + length)
         self.begin_packet()
-        self.at += length
-        return bytes(self.view[self.at - length : self.at])
+        self.begin += length
+        return bytes(self.view[self.begin - length : self.begin])
 
     def need(self, size: int) -> None:
         """Receive until the buffer has `size` bytes."""
-        while self.end - self.at < size:
+        while self.end - self.begin < size:
             self.receive()
 
     def receive(self) -> None:
         """Receive more bytes into the buffer."""
-        if self.at == self.end:
-            self.at = self.end = 0
+        if self.begin == self.end:
+            self.begin = self.end = 0
             self._waited = 0.0
-        elif self.end == len(self.buffer) or self.at > len(self.buffer) // 2:
-            have = self.end - self.at
-            self.buffer[:have] = self.buffer[self.at : self.end].copy()
-            self.at, self.end = 0, have
+        elif self.end == len(self.buffer) or self.begin > len(self.buffer) // 2:
+            have = self.end - self.begin
+            self.buffer[:have] = self.buffer[self.begin : self.end].copy()
+            self.begin, self.end = 0, have
         self.end += self.receive_into(self.view[self.end :])
         began, before = time.monotonic(), self.end
         # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
@@ -495,26 +495,26 @@ class Wire:
         if self._waited > longest:
             raise ConnectionLostError(f"the server sends less than {_SLOWEST} bytes/s for {longest:g} s")
 
-    def advance(self, place: int, sequence: int) -> None:
+    def advance(self, begin: int, sequence: int) -> None:
         """Continue after packets that were taken out of the buffer."""
-        if place != self.at:
+        if begin != self.begin:
             self._waited = 0.0
-        self.at, self.sequence = place, sequence
+        self.begin, self.sequence = begin, sequence
 
     def _has_room(self) -> bool:
-        return self.end - self.at < _SMALL_BURST and self.end < len(self.buffer)
+        return self.end - self.begin < _SMALL_BURST and self.end < len(self.buffer)
 
     def _receive_available(self) -> None:
         """Receive what is there, without asking before each of TLS's 16 KiB whether more is."""
-        begin, end, limit = self.end, self.end, min(self.at + _SMALL_BURST, len(self.buffer))
+        begin, end, limit = self.end, self.end, min(self.begin + _SMALL_BURST, len(self.buffer))
         view, timeout = self.view, self._socket.gettimeout()
         # Of SSLSocket's functions, this one does the least for each of TLS's records.
-        read: Any = self._socket.read if isinstance(self._socket, ssl.SSLSocket) else None
+        read = self._socket.read if isinstance(self._socket, ssl.SSLSocket) else None
         self._socket.settimeout(0)
         try:
             while end < limit:
                 room = view[end:]
-                count = self._socket.recv_into(room) if read is None else read(len(room), room)
+                count = self._socket.recv_into(room) if read is None else int(read(len(room), room))
                 if not count:
                     raise ConnectionLostError(_CLOSED)
                 end += count
@@ -543,7 +543,7 @@ class Wire:
 
     def is_idle(self) -> bool:
         """Whether the buffer is empty and no bytes are available."""
-        return self.at == self.end and not self.is_ready(0)
+        return self.begin == self.end and not self.is_ready(0)
 
     def is_ready(self, seconds: float) -> bool:
         """Whether bytes are available, or arrive within some seconds."""

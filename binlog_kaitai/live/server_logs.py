@@ -98,23 +98,17 @@ def open_log(address: Address, name: str, following: str | None = None) -> Binar
         The server refuses, or has no such log. While reading: the log ends within an event, and the next one
         does not continue it.
     """
-    return _open(address, name, following, partial(_pass_tear, address, name, following))
+    return _open(address, name, following, partial(_pass_torn_log, address, name, following))
 
 
 def log_header(address: Address, name: str) -> LogHeader | None:
-    """The start of a log of a server; None if it has none yet.
-
-    Raises
-    ------
-    ServerError
-        The server refuses, or has no such log.
-    """
+    """The start of a log of a server; None if it has none yet."""
     with open_log(address, name) as stream:
         return header_of(stream, address.name + name)
 
 
 def _open(
-    address: Address, name: str, following: str | None, pass_tear: Callable[[DumpStream], None]
+    address: Address, name: str, following: str | None, pass_torn_log: Callable[[DumpStream], None]
 ) -> BinaryIO:
     session = ServerSession(address, anyone())
     try:
@@ -123,10 +117,10 @@ def _open(
         session.close()
         raise error.at(file=address.name + name, position=None) from error.__cause__
     is_newest = following == ""
-    return cast(BinaryIO, LogStream(session, stream, address.name + name, pass_tear, is_newest=is_newest))
+    return cast(BinaryIO, LogStream(session, stream, address.name + name, pass_torn_log, is_newest=is_newest))
 
 
-def _pass_tear(address: Address, name: str, following: str | None, stream: DumpStream) -> None:
+def _pass_torn_log(address: Address, name: str, following: str | None, stream: DumpStream) -> None:
     """Accept a log that ends within an event if the next one continues it."""
     if not following:
         raise torn("it is the server's newest: restart the server, or rotate its logs")
@@ -141,7 +135,7 @@ class LogStream(io.RawIOBase):
 
     Parameters
     ----------
-    pass_tear
+    pass_torn_log
         Called if the log ends within an event; its last whole event then is the end, unless this raises.
     """
 
@@ -150,12 +144,12 @@ class LogStream(io.RawIOBase):
         session: ServerSession,
         stream: DumpStream,
         name: str,
-        pass_tear: Callable[[DumpStream], None],
+        pass_torn_log: Callable[[DumpStream], None],
         *,
         is_newest: bool = False,
     ) -> None:
         self._session = session
-        self._pass_tear = pass_tear
+        self._pass_torn_log = pass_torn_log
         self._stream = stream
         self._name = name
         self._is_newest = is_newest
@@ -176,7 +170,7 @@ class LogStream(io.RawIOBase):
                 if stream.state in (StreamState.NEXT_LOG, StreamState.ENDED):
                     return 0
                 if stream.state is StreamState.TORN:
-                    self._pass_tear(stream)
+                    self._pass_torn_log(stream)
                     return 0
                 stream.wait()
         except (ServerError, DamagedError) as error:

@@ -154,13 +154,7 @@ class ServerSession:
             return rows
 
     def ask_one(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> tuple[Any, ...]:
-        """The only row of a query.
-
-        Raises
-        ------
-        ServerError
-            As `ask`; or there are none, or several.
-        """
+        """The only row of a query."""
         rows = self.ask(statement, *kinds, what=what)
         if len(rows) != 1:
             reason = f"the server's answer to {statement} has {len(rows)} rows"
@@ -168,26 +162,14 @@ class ServerSession:
         return rows[0][: len(kinds)]
 
     def run(self, statement: str, *values: int | str) -> None:
-        """Execute a statement without a result.
-
-        Raises
-        ------
-        ServerError
-            The server rejects it.
-        """
+        """Execute a statement without a result."""
         with self._reported(""), self._connection.cursor() as cursor:
             cursor.execute(statement, values or None)
 
     def stream(
         self, statement: str, columns: int, what: str = ""
     ) -> Iterator[tuple[str | bytes | None, ...]]:
-        """The rows of a query as they arrive, with values as the server sends them: text, or bytes.
-
-        Raises
-        ------
-        ServerError
-            The server rejects it, or sends rows with another number of columns.
-        """
+        """The rows of a query as they arrive, with values as the server sends them: text, or bytes."""
         import pymysql.cursors
 
         with self._reported(what), self._connection.cursor(pymysql.cursors.SSCursor) as cursor:
@@ -215,13 +197,7 @@ class ServerSession:
         return None if value is None else str(value)
 
     def gtids(self, name: str) -> GtidSet:
-        """The GTIDs in a system variable; none if the server does not have it.
-
-        Raises
-        ------
-        ServerError
-            It contains something else.
-        """
+        """The GTIDs in a system variable; none if the server does not have it."""
         try:
             return GtidSet.parse(self.variable(name) or "")
         except UsageError as error:
@@ -340,11 +316,6 @@ class ServerSession:
             Wait for more after the newest event.
         semi_sync
             Make the server wait for acknowledgements.
-
-        Raises
-        ------
-        ServerError
-            The server refuses.
         """
         self._introduce(semi_sync=semi_sync)
         flags = 0 if waits else requests.NON_BLOCKING

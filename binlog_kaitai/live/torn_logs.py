@@ -45,7 +45,7 @@ def log_after(session: ServerSession, name: str) -> str:
         The log is the server's newest; `ConnectionLostError` if the server cannot be reached.
     """
     try:
-        names = [one for one, _ in session.logs()]
+        names = [log for log, _ in session.logs()]
     except ConnectionLostError:
         raise
     except ServerError:  # a privilege that reading logs does not require
@@ -90,23 +90,23 @@ def check_continues(log: BinaryIO, following: BinaryIO, name: str) -> None:
 
 def gtids_at_end(log: BinaryIO) -> GtidSet:
     """The GTIDs before a log and of its complete transactions; empty if a transaction has none."""
-    found, points, is_complete, last = GtidSet(), QuiescentPoints(), True, None
+    gtids, points, is_complete, last = GtidSet(), QuiescentPoints(), True, None
     for block in BlockReader.of_file(log, ""):
         kinds = block.counts
         if EventType.anonymous_gtid_log_event in kinds:
             return GtidSet()
         for kind in PREVIOUS_TYPES:
             for row in block.rows_of(kind).tolist():
-                found.update(previous_gtids(block.event(row)))
-        add_gtids(found, block)
+                gtids.update(previous_gtids(block.event(row)))
+        add_gtids(gtids, block)
         rows = [int(block.rows_of(kind)[-1]) for kind in GTID_TYPES if kind in kinds]
         last = block.event(max(rows)).stated_gtid if rows else last
         is_complete = len(block) in points.of(block)
     if not is_complete and last is not None:
         unfinished = GtidSet()
         unfinished.add(last)
-        found = found - unfinished
-    return found.up_to_last()
+        gtids = gtids - unfinished
+    return gtids.up_to_last()
 
 
 def _is_mariadb(gtids: GtidSet) -> bool:

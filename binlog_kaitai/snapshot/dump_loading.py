@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import ColumnType
@@ -67,12 +66,12 @@ class DumpProgress:
 
 def _size_of(path: Path) -> int | None:
     """The size of all files in bytes; None if one is compressed."""
-    files = [path] if not path.is_dir() else [one for one in path.iterdir() if one.is_file()]
-    for one in files:
-        with open_file(str(one)) as stream:
+    files = [path] if not path.is_dir() else [file for file in path.iterdir() if file.is_file()]
+    for file in files:
+        with open_file(str(file)) as stream:
             if isinstance(stream, PackedStream):
                 return None
-    return sum(one.stat().st_size for one in files)
+    return sum(file.stat().st_size for file in files)
 
 
 _EXECUTED = re.compile(rb"/\*M?!\d*\s*")
@@ -193,23 +192,18 @@ class Loading:
         self._progress.end_script(script.position)
 
     def end(self) -> str:
-        """Write the remaining rows; returns the definitions of the tables.
-
-        Raises
-        ------
-        SourceError
-            The dump lacks the rows of a table.
-        """
+        """Write the remaining rows; returns the definitions of the tables."""
         self._flush()
-        lacking = [one.schema.full_name for one in self.tables.values() if not one.has_data]
+        lacking = [table.schema.full_name for table in self.tables.values() if not table.has_data]
         if lacking:
             reason = f"the dump has the definition of {', '.join(sorted(lacking))}, but no data: "
             reason += "dump without --no-data and --ignore-table-data, or choose other tables with --tables"
             raise SourceError(reason)
-        for one in self.tables.values():
-            self._report(one)
-        uses = {key: f"USE {quoted(key[0])};\n{one.create};\n" for key, one in self.tables.items()}
-        return "\n".join(uses.values())
+        for table in self.tables.values():
+            self._report(table)
+        return "\n".join(
+            f"USE {quoted(database)};\n{table.create};\n" for (database, _), table in self.tables.items()
+        )
 
     def see_data_of(self, schema_name: str, table_name: str) -> None:
         """Note that the dump has the data of a table."""
@@ -238,8 +232,8 @@ class Loading:
             self.on_statement(script, own)
 
     def _see_data(self, text: str) -> None:
-        if (found := _HAS_DATA.match(text)) is not None:
-            self.see_data_of(self._known_database(None), _plain(found[1] or found[2] or found[3]))
+        if (table := _HAS_DATA.match(text)) is not None:
+            self.see_data_of(self._known_database(None), _plain(table[1] or table[2] or table[3]))
 
     def _known_database(self, script: DumpScript | None) -> str:
         if not self.database and script is not None:
@@ -265,7 +259,7 @@ class Loading:
             schema = schema_of(known, is_mariadb=self.is_mariadb)
         except BinlogError as error:
             raise script.error(error.reason) from error
-        self._files.rules.withheld(schema)  # which raises if a rule does not fit the table
+        self._files.withheld(schema)  # which raises if a rule does not fit the table
         self.tables[key] = _Table(schema, create)
         self._warn_of_engine(key, options)
 
@@ -308,39 +302,39 @@ class Loading:
             if len(batch.rows) == BATCH_ROWS or position - batch.positions[0] >= BATCH_BYTES:
                 self._flush()
                 batch = self._batch_of(script, table, columns)
-                self._progress.advance(position, sum(one.has_data for one in self.tables.values()))
+                self._progress.advance(position, sum(table.has_data for table in self.tables.values()))
 
     def _names(self, text: bytes) -> list[str]:
         """Names in a list or a qualified name: in UTF-8, or in the character set of the rows."""
-        found = [(quoted_name.replace(b"``", b"`") or bare) for quoted_name, bare in _NAMES.findall(text)]
-        texts = [decode(one, None) for one in found]
-        return [
-            text if isinstance(text, str) else str(decode(one, self._charset))
-            for one, text in zip(found, texts, strict=True)
-        ]
+        names = []
+        for quoted_name, bare in _NAMES.findall(text):
+            raw = quoted_name.replace(b"``", b"`") or bare
+            name = decode(raw, None)
+            names.append(name if isinstance(name, str) else str(decode(raw, self._charset)))
+        return names
 
     def _columns(self, script: DumpScript, table: _Table, piece: Piece) -> tuple[int, ...]:
         """The indexes of the columns for which an INSERT has values."""
         all_columns = table.schema.columns
         if not piece.columns:
-            found = [one.index for one in all_columns if one.is_visible]
+            indexes = [column.index for column in all_columns if column.is_visible]
         else:
-            by_name = {one.name.casefold(): one.index for one in all_columns}
-            found = []
+            by_name = {column.name.casefold(): column.index for column in all_columns}
+            indexes = []
             for name in self._names(piece.columns):
                 if name.casefold() not in by_name:
                     raise script.error(f"{table.schema.full_name} has no column {name}")
-                found.append(by_name[name.casefold()])
-        missing = [one for one in all_columns if one.index not in found]
-        for one in missing:
-            if not (one.is_generated or one.is_row_period):
+                indexes.append(by_name[name.casefold()])
+        missing = [column for column in all_columns if column.index not in indexes]
+        for column in missing:
+            if not (column.is_generated or column.is_row_period):
                 reason = "is not in the dump; dump with a newer version of the tool"
-                raise script.error(f"column {one.name} of {table.schema.full_name} {reason}")
-        table.lacking |= {one.name for one in missing}
-        return tuple(found)
+                raise script.error(f"column {column.name} of {table.schema.full_name} {reason}")
+        table.lacking |= {column.name for column in missing}
+        return tuple(indexes)
 
     def _check_session(self, script: DumpScript, schema: Schema, columns: tuple[int, ...]) -> None:
-        kinds = {schema.columns[at].type for at in columns}
+        kinds = {schema.columns[index].type for index in columns}
         if ColumnType.timestamp2 in kinds and self._time_zone != _UTC:
             reason = f"the TIMESTAMP columns of {schema.full_name} are not in UTC: the dump does not set "
             raise script.error(reason + "TIME_ZONE='+00:00'; dump with --tz-utc")
@@ -362,14 +356,14 @@ class Loading:
         if batch is None or not batch.rows:
             return
         schema = batch.table.schema
-        arrays: list[Any] = [
-            pa.nulls(len(batch.rows), arrow_type(one, self._zero_dates)) for one in schema.columns
+        arrays = [
+            pa.nulls(len(batch.rows), arrow_type(column, self._zero_dates)) for column in schema.columns
         ]
-        for at, literals in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
-            arrays[at] = self._array(batch, schema.columns[at], literals)
+        for index, literals in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
+            arrays[index] = self._array(batch, schema.columns[index], literals)
         self._files.write(schema, arrays)
 
-    def _array(self, batch: _Batch, column: Column, literals: tuple[bytes, ...]) -> Any:
+    def _array(self, batch: _Batch, column: Column, literals: tuple[bytes, ...]) -> pa.Array:
         converter = Converter(column, batch.charset, self._zero_dates)
         try:
             return converter.array(literals)
@@ -378,25 +372,25 @@ class Loading:
                 try:
                     converter.array([literal])
                 except (BinlogError, ValueError, TypeError, ArithmeticError) as error:
-                    refused = self._files.rules.error(batch.table.schema, column, error)
-                    found = SourceError(f"row of {refused.reason}", file=batch.name, position=position)
-                    raise found from refused.__cause__
+                    refused = self._files.error(batch.table.schema, column, error)
+                    reason = f"row of {refused.reason}"
+                    raise SourceError(reason, file=batch.name, position=position) from refused.__cause__
             raise
 
     def _report(self, table: _Table) -> None:
         """Report values that the dump lacks, and tables that cannot be derived without them."""
         schema, name = table.schema, table.schema.full_name
-        lacking = [one.name for one in schema.columns if one.name in table.lacking]
+        lacking = [column.name for column in schema.columns if column.name in table.lacking]
         if lacking and table.rows:
             warnings.warn(f"{name}: the dump lacks {', '.join(lacking)}: NULL in its rows", stacklevel=2)
         if schema.primary_key or not table.rows:
             return
-        floats = [one.name for one in schema.columns if one.type == ColumnType.float]
+        floats = [column.name for column in schema.columns if column.type == ColumnType.float]
         if lacking or floats:
             reason = "it has no primary key, and a dump " + (
                 f"lacks {', '.join(lacking)}" if lacking else f"rounds FLOAT ({', '.join(floats)})"
             )
-            self._files.rules.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
+            self._files.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
 
 
 def _plain(name: str) -> str:

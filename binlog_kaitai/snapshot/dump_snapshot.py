@@ -19,7 +19,7 @@ from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.snapshot.dump_loading import DumpProgress, Loading
 from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind
-from binlog_kaitai.snapshot.snapshot_files import Snapshot, SnapshotFiles, SnapshotRules, completed
+from binlog_kaitai.snapshot.snapshot_files import Snapshot, SnapshotFiles, completed
 from binlog_kaitai.sources.packed import SUFFIXES, PackedStream, open_file
 from binlog_kaitai.sources.source import natural_key
 
@@ -71,13 +71,7 @@ class Mysqldump:
         loading.check_position = self._check_position
 
     def read(self) -> None:
-        """Load all of it.
-
-        Raises
-        ------
-        BinlogError
-            It cannot be read, is incomplete, or was taken in a way that a snapshot cannot be made of.
-        """
+        """Load all of it."""
         with open_file(str(self._path)) as stream:
             self._check_kind(read_up_to(stream, _HEADER))
         self._check_end()
@@ -112,8 +106,8 @@ class Mysqldump:
         return TruncatedError(reason, file=str(self._path), position=position)
 
     def _comment(self, script: DumpScript, text: str) -> None:
-        if (found := _DATABASE.match(text)) is not None and not self._loading.database:
-            self._loading.database = found[1]
+        if (database := _DATABASE.match(text)) is not None and not self._loading.database:
+            self._loading.database = database[1]
         elif _SERVER.match(text) is not None:
             self._loading.is_mariadb = True
         elif (where := _WHERE.match(text)) is not None:
@@ -128,13 +122,13 @@ class Mysqldump:
         if (gtids := _GTIDS.match(text)) is not None:
             self._has_gtids = True
             self._loading.gtids = gtids[2] if gtids[1].upper() == "GTID_PURGED" else ""
-        if (found := _POSITION.match(text)) is None:
+        if (change := _POSITION.match(text)) is None:
             return
-        place = found[1], int(found[2])
-        if self._files.log and place != (self._files.log, self._files.position):
+        position = change[1], int(change[2])
+        if self._files.log and position != (self._files.log, self._files.position):
             reason = "the dump has two positions (of a replica and of its sources); "
             raise script.error(reason + "take it with --source-data or --master-data alone")
-        self._files.log, self._files.position = place
+        self._files.log, self._files.position = position
 
     def _check_position(self, script: DumpScript) -> None:
         if not self._files.log:
@@ -191,13 +185,7 @@ class Mydumper:
         self._rows: dict[str, int] = {}
 
     def read(self) -> None:
-        """Load all of it.
-
-        Raises
-        ------
-        BinlogError
-            It cannot be read, is incomplete, or was taken in a way that a snapshot cannot be made of.
-        """
+        """Load all of it."""
         self._read_metadata()
         scripts = dict(self._scripts())
         databases = self._databases(scripts)
@@ -226,9 +214,9 @@ class Mydumper:
         own: dict[str, str] = {}
         section, is_own, is_finished = "", False, False
         for line in text.splitlines():
-            if (found := _SECTION.fullmatch(line.strip())) is not None:
-                section = found[1] or ""
-                is_own = (found[2] == "MASTER") if found[1] is None else section.lower() in _OWN
+            if (heading := _SECTION.fullmatch(line.strip())) is not None:
+                section = heading[1] or ""
+                is_own = (heading[2] == "MASTER") if heading[1] is None else section.lower() in _OWN
             elif line.lstrip("# ").startswith("Finished dump at"):
                 is_finished = True
             elif (entry := _ENTRY.fullmatch(line)) is not None:
@@ -240,7 +228,7 @@ class Mydumper:
             reason = "has no line 'Finished dump at'; mydumper did not complete the dump"
             raise TruncatedError(reason, file=str(path))
         log, position = (
-            next((own[one] for one in names if own.get(one)), "") for names in (_FILES, _POSITIONS)
+            next((own[name] for name in names if own.get(name)), "") for names in (_FILES, _POSITIONS)
         )
         if not log or not position.isdigit():
             raise SourceError(f"has no position of the server's log; {_MYDUMPER_HOW}", file=str(path))
@@ -284,8 +272,8 @@ class Mydumper:
             if name.endswith((".dat", ".csv")):
                 reason = "LOAD DATA is not supported; run mydumper without --load-data and --csv"
                 raise SourceError(reason, file=str(self._folder / name))
-            if (found := _SCRIPT.fullmatch(name)) is not None:
-                yield found["name"], self._folder / name
+            if (script := _SCRIPT.fullmatch(name)) is not None:
+                yield script["name"], self._folder / name
 
     def _databases(self, scripts: dict[str, Path]) -> dict[str, str]:
         """The databases by their names in files, which differ where a file's name cannot have a character."""
@@ -293,16 +281,15 @@ class Mydumper:
         for name, path in scripts.items():
             if name.endswith(_CREATE):
                 with open_file(str(path)) as stream:
-                    texts = [
-                        one.text for one in DumpScript(stream, str(path)) if one.kind is PieceKind.STATEMENT
-                    ]
-                for text in texts:
-                    if (found := _CREATE_DATABASE.match(text)) is not None:
-                        databases[name.removesuffix(_CREATE)] = found[1].replace(b"``", b"`").decode()
+                    pieces = list(DumpScript(stream, str(path)))
+                for piece in pieces:
+                    create = _CREATE_DATABASE.match(piece.text)
+                    if piece.kind is PieceKind.STATEMENT and create is not None:
+                        databases[name.removesuffix(_CREATE)] = create[1].replace(b"``", b"`").decode()
         return databases
 
     def _run(self, path: Path, databases: dict[str, str], name: str) -> None:
-        known = [one for one in databases if name.startswith(f"{one}.")]
+        known = [prefix for prefix in databases if name.startswith(f"{prefix}.")]
         self._loading.database = databases[max(known, key=len)] if known else name.partition(".")[0]
         with open_file(str(path)) as stream:
             self._loading.run(DumpScript(stream, str(path)))
@@ -342,37 +329,26 @@ def snapshot_of_dump(
     UsageError
         The rules do not fit a table, or the complete snapshot was taken with other ones.
     """
-    return completed(
-        folder, rules, lambda: _read(path, folder, tables, dialect, zero_dates, rules, header_of, report)
-    )
 
+    def read() -> Snapshot:
+        files = SnapshotFiles(folder, dialect, rules)
+        files.time = datetime.fromtimestamp(0, UTC)
 
-def _read(
-    path: Path,
-    folder: Path,
-    tables: TableSet,
-    dialect: Dialect,
-    zero_dates: str,
-    rules: Rules,
-    header_of: Callable[[str], LogHeader | None],
-    report: Callable[[str], object],
-) -> Snapshot:
-    files = SnapshotFiles(folder, dialect, SnapshotRules(rules))
-    files.time = datetime.fromtimestamp(0, UTC)
+        def identify() -> None:
+            if (header := header_of(files.log)) is not None:
+                files.time, files.server_id = datetime.fromtimestamp(header.begun, UTC), header.server_id
+                _check_server(header, loading.gtids, files.log)
 
-    def identify() -> None:
-        if (header := header_of(files.log)) is not None:
-            files.time, files.server_id = datetime.fromtimestamp(header.begun, UTC), header.server_id
-            _check_server(header, loading.gtids, files.log)
+        try:
+            with reading(str(path)):
+                loading = Loading(tables, files, zero_dates, identify, DumpProgress(path, report))
+                (Mydumper if path.is_dir() else Mysqldump)(path, loading, files).read()
+                ddl = loading.end()
+        finally:
+            files.close()
+        return files.snapshot(ddl)
 
-    try:
-        with reading(str(path)):
-            loading = Loading(tables, files, zero_dates, identify, DumpProgress(path, report))
-            (Mydumper if path.is_dir() else Mysqldump)(path, loading, files).read()
-            ddl = loading.end()
-    finally:
-        files.close()
-    return files.snapshot(ddl)
+    return completed(folder, rules, read)
 
 
 def _check_server(header: LogHeader, gtids: str, log: str) -> None:

@@ -20,14 +20,15 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, ServerError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect
@@ -37,7 +38,7 @@ from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.snapshot.snapshot_chunks import ChunkFiles, ServerTable, TableRange, bounds_of, can_be_kept
-from binlog_kaitai.snapshot.snapshot_files import Snapshot, SnapshotRules, completed
+from binlog_kaitai.snapshot.snapshot_files import Snapshot, completed
 from binlog_kaitai.snapshot.snapshot_resume import log_id, touched, unlogged, usable
 from binlog_kaitai.snapshot.snapshot_values import (
     check_readable,
@@ -61,7 +62,10 @@ _LOCK_SECONDS = 30
 _PATIENCE = 1800.0
 
 #: What a reader returns for a range: that it begins, some rows, that it ends.
-_Item = tuple[TableRange, list[Any] | bool]
+_Item = tuple[TableRange, list[pa.Array] | bool]
+
+#: A row as PyMySQL returns it: text, or bytes.
+_Row = tuple[str | bytes | None, ...]
 
 
 def take_snapshot(
@@ -101,36 +105,26 @@ def take_snapshot(
     def take() -> Snapshot:
         address = Address.parse(url)[0]
         try:
-            return _Taking(address, folder, tables, dialect, zero_dates, readers, rules, report).run()
+            files = ChunkFiles(folder, dialect, rules, zero_dates)
+            return _Taking(address, tables, zero_dates, readers, files, report).run()
         except ServerError as error:
             raise error.at(file=address.name, position=None) from error.__cause__
 
     return completed(folder, rules, take, resumes=True)
 
 
+@dataclass
 class _Taking:
     """One attempt to take a snapshot."""
 
-    def __init__(
-        self,
-        address: Address,
-        folder: Path,
-        tables: TableSet,
-        dialect: Dialect,
-        zero_dates: str,
-        readers: int,
-        rules: Rules,
-        report: Callable[[str], object],
-    ) -> None:
-        self._address = address
-        self._wanted = tables
-        self._zero_dates = zero_dates
-        self._readers = readers
-        self._rules = SnapshotRules(rules)
-        self._report = report
-        self._files = ChunkFiles(folder, dialect, self._rules, zero_dates)
-        self._stop = threading.Event()
-        self._error: BaseException | None = None
+    _address: Address
+    _wanted: TableSet
+    _zero_dates: str
+    _readers: int
+    _files: ChunkFiles
+    _report: Callable[[str], object]
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _error: BaseException | None = None
 
     def run(self) -> Snapshot:
         try:
@@ -139,10 +133,12 @@ class _Taking:
                 locking, *reading = sessions
                 ddl, tables = self._lock_and_list(locking, reading)
                 self._files.log_id = log_id(self._address, self._files.log)
-                parts = self._parts(locking, reading[0], [one for one in tables if one.is_transactional])
-                for one in tables:
-                    if not one.is_transactional:
-                        self._files.end(TableRange(one))
+                parts = self._parts(
+                    locking, reading[0], [table for table in tables if table.is_transactional]
+                )
+                for table in tables:
+                    if not table.is_transactional:
+                        self._files.end(TableRange(table))
                 self._read_in_parallel(reading, parts)
         finally:
             self._files.close()
@@ -171,9 +167,9 @@ class _Taking:
             for session in reading:
                 session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
             tables, ddl = self._tables(locking)
-            for one in tables:
-                if not one.is_transactional:
-                    part = TableRange(one)
+            for table in tables:
+                if not table.is_transactional:
+                    part = TableRange(table)
                     self._files.begin(part)
                     for batch in self._batches(locking, part):
                         self._files.add(part, batch)
@@ -199,7 +195,7 @@ class _Taking:
             *(str, str, optional, (int, NoneType)),
         )
         chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
-        statements: dict[tuple[str, str], str] = {}
+        statements: dict[TableKey, str] = {}
         for schema_name, name, *_ in chosen:
             show = f"SHOW CREATE TABLE {quoted(schema_name, name)}"
             _, statement = session.ask_one(show, str, str, what="a snapshot (SELECT)")
@@ -207,7 +203,7 @@ class _Taking:
         ddl = "\n".join(f"USE {quoted(key[0])};\n{text};\n" for key, text in statements.items())
         definitions = Definitions("file")
         definitions.load(ddl)
-        found = []
+        tables = []
         for schema_name, name, engine, rows, *_ in chosen:
             unreadable = ServerError(f"the definition of {schema_name}.{name} cannot be read")
             if (known := definitions.of(schema_name, name)) is None:
@@ -216,16 +212,16 @@ class _Taking:
                 schema = schema_of(known, is_mariadb=session.server.is_mariadb)
             except ValueError as error:
                 raise unreadable from error
-            withheld = self._rules.withheld(schema)
+            withheld = self._files.withheld(schema)
             check_readable(schema, withheld, shows_all_doubles=session.server.shows_all_doubles)
             statement = statements[schema_name, name]
-            found.append(ServerTable(schema, engine in transactional, rows or 0, withheld, statement))
+            tables.append(ServerTable(schema, engine in transactional, rows or 0, withheld, statement))
         if not session.server.shows_all_doubles:
-            self._warn_of_documents(found)
-        return found, ddl
+            self._warn_of_documents(tables)
+        return tables, ddl
 
     def _warn_of_documents(self, tables: list[ServerTable]) -> None:
-        names = [one.schema.full_name for one in tables if documents_in(one.schema, one.withheld)]
+        names = [table.schema.full_name for table in tables if documents_in(table.schema, table.withheld)]
         if names:
             self._report(
                 "snapshot: warning: MySQL 5.7 shows doubles without a fraction as integers, and byte strings "
@@ -244,39 +240,38 @@ class _Taking:
             mine = kept.get(table.key)
             bounds = mine[0].bounds if mine else bounds_of(reading, table)
             done = {part.number for part in mine or ()}
-            parts += [TableRange(table, bounds, at) for at in range(len(bounds) + 1) if at not in done]
+            numbers = (number for number in range(len(bounds) + 1) if number not in done)
+            parts += [TableRange(table, bounds, number) for number in numbers]
         return parts
 
-    def _kept(
-        self, session: ServerSession, tables: list[ServerTable]
-    ) -> dict[tuple[str, str], list[TableRange]]:
+    def _kept(self, session: ServerSession, tables: list[ServerTable]) -> dict[TableKey, list[TableRange]]:
         """What earlier attempts have read, as far as the logs show that it is still true."""
         earlier = self._files.earlier
         if not earlier:
             return {}
         logs, reason = dict(session.logs()), unlogged(session)
-        keepable = {one.key for one in tables if can_be_kept(one)}
+        keepable = {table.key for table in tables if can_be_kept(table)}
         known = [] if reason else usable(self._address, logs, earlier)
-        chunks = [one for one in known if one.key in keepable]
-        found: dict[tuple[str, str], list[TableRange]] = {}
+        chunks = [chunk for chunk in known if chunk.key in keepable]
+        kept: dict[TableKey, list[TableRange]] = {}
         reason = reason or "the server no longer has the log at its position, or its tables are others"
         if chunks:
             names = list(logs)
             names = names[: names.index(self._files.log) + 1]
             changes = touched(self._address, names, chunks, tables)
-            found, reason = self._files.keep(chunks, tables, changes), changes.reason
+            kept, reason = self._files.keep(chunks, tables, changes), changes.reason
         else:
             self._files.forget()
-        count = sum(map(len, found.values()))
-        again = sum(len(part.keys) for ranges in found.values() for part in ranges)
+        count = sum(map(len, kept.values()))
+        again = sum(len(part.keys) for ranges in kept.values() for part in ranges)
         line = f"snapshot: {count} of {len(earlier)} ranges from before the interruption are kept"
         self._report(f"{line}, {again} of their rows are read again" if count else f"{line}: {reason}")
-        return found
+        return kept
 
     def _read_in_parallel(self, sessions: list[ServerSession], parts: list[TableRange]) -> None:
         todo: queue.SimpleQueue[TableRange] = queue.SimpleQueue()
-        for one in parts:
-            todo.put(one)
+        for part in parts:
+            todo.put(part)
         done: queue.Queue[_Item | None] = queue.Queue(maxsize=2 * len(sessions))
 
         def read(session: ServerSession) -> None:
@@ -296,7 +291,7 @@ class _Taking:
             finally:
                 done.put(None)
 
-        threads = [threading.Thread(target=read, args=(one,), daemon=True) for one in sessions]
+        threads = [threading.Thread(target=read, args=(session,), daemon=True) for session in sessions]
         for thread in threads:
             thread.start()
         left = len(threads)
@@ -311,7 +306,7 @@ class _Taking:
         if self._error is not None:
             raise self._error
 
-    def _take(self, part: TableRange, item: list[Any] | bool) -> None:
+    def _take(self, part: TableRange, item: list[pa.Array] | bool) -> None:
         if isinstance(item, list):
             self._files.add(part, item)
         elif item:
@@ -326,7 +321,7 @@ class _Taking:
         for session in sessions:
             session.close()
 
-    def _batches(self, session: ServerSession, part: TableRange) -> Iterator[list[Any]]:
+    def _batches(self, session: ServerSession, part: TableRange) -> Iterator[list[pa.Array]]:
         """The rows of a range, as Arrow arrays for the columns of its table."""
         columns = part.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]
@@ -338,26 +333,26 @@ class _Taking:
                     for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
                 ]
 
-    def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: tuple[Any, ...]) -> pa.Array:
+    def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: _Row) -> pa.Array:
         try:
-            found = [
-                plain_value(value_of_text(one, column), column, kind, self._zero_dates) for one in values
-            ]
-            return pa.array(found, kind)
+            plain = (
+                plain_value(value_of_text(value, column), column, kind, self._zero_dates) for value in values
+            )
+            return pa.array(list(plain), kind)
         except (BinlogError, ValueError, TypeError, ArithmeticError, struct.error) as error:
-            refused = self._rules.error(schema, column, error)
+            refused = self._files.error(schema, column, error)
             raise refused from refused.__cause__
 
 
-def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+def _in_batches(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
     """Rows in lists of limited length and size."""
-    found: list[tuple[Any, ...]] = []
+    batch: list[_Row] = []
     size = 0
     for row in rows:
-        found.append(row)
+        batch.append(row)
         size += sum(len(value) for value in row if value is not None)
-        if len(found) == BATCH_ROWS or size >= BATCH_BYTES:
-            yield found
-            found, size = [], 0
-    if found:
-        yield found
+        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -10,17 +10,17 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 from binlog_kaitai.arrow import pa, pc, pq
 from binlog_kaitai.ddl.store import TableKey
+from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.lake.write import Files
 from binlog_kaitai.live.server_session import ServerSession
-from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles, SnapshotRules
+from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
 from binlog_kaitai.snapshot.snapshot_values import quoted, selected
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES
@@ -109,7 +109,7 @@ class ServerTable:
     @property
     def integer_key(self) -> Column | None:
         """The column that alone is the primary key, if it is an integer."""
-        key = [self.schema.columns[at] for at in self.schema.primary_key]
+        key = [self.schema.columns[index] for index in self.schema.primary_key]
         return key[0] if len(key) == 1 and key[0].type in INTEGER_TYPES else None
 
 
@@ -155,16 +155,19 @@ class TableRange:
     @property
     def queries(self) -> Iterator[str]:
         schema, withheld = self.schema, self.table.withheld
-        columns = ", ".join("NULL" if one.name in withheld else selected(one) for one in schema.columns)
+        columns = ", ".join(
+            "NULL" if column.name in withheld else selected(column) for column in schema.columns
+        )
         query = f"SELECT {columns} FROM {quoted(*self.table.key)}"
-        column = self.table.integer_key
-        name = quoted(column.name) if column is not None else ""
+        key = self.table.integer_key
+        name = quoted(key.name) if key is not None else ""
         if self.base is None:
             limits = [f"{name} >= {self.lower}"] if self.lower is not None else []
             limits += [f"{name} < {self.upper}"] if self.upper is not None else []
             yield query + (f" WHERE {' AND '.join(limits)}" if limits else "")
-        for at in range(0, len(self.keys), _QUERY_KEYS):
-            yield f"{query} WHERE {name} IN ({', '.join(map(str, self.keys[at : at + _QUERY_KEYS]))})"
+        for begin in range(0, len(self.keys), _QUERY_KEYS):
+            keys = ", ".join(map(str, self.keys[begin : begin + _QUERY_KEYS]))
+            yield f"{query} WHERE {name} IN ({keys})"
 
 
 def bounds_of(session: ServerSession, table: ServerTable) -> tuple[int, ...]:
@@ -177,7 +180,7 @@ def bounds_of(session: ServerSession, table: ServerTable) -> tuple[int, ...]:
     least, most = session.ask_one(statement, (int, NoneType), (int, NoneType))
     if least is None or most is None:
         return ()
-    return tuple(sorted({least + (most + 1 - least) * at // parts for at in range(1, parts)} - {least}))
+    return tuple(sorted({least + (most + 1 - least) * part // parts for part in range(1, parts)} - {least}))
 
 
 #: The folder of the records.
@@ -224,13 +227,13 @@ class Touched:
     def all_of(self, key: TableKey) -> None:
         self.keys[lower(key)] = None
 
-    def add(self, key: TableKey, found: Iterable[int]) -> None:
+    def add(self, key: TableKey, changed: Iterable[int]) -> None:
         known = self.keys.setdefault(lower(key), set())
         if known is None:
             return
-        known.update(found)
-        if sum(len(one) for one in self.keys.values() if one) > _MOST_KEYS:
-            self.keys[max(self.keys, key=lambda one: len(self.keys[one] or ()))] = None
+        known.update(changed)
+        if sum(len(keys) for keys in self.keys.values() if keys) > _MOST_KEYS:
+            self.keys[max(self.keys, key=lambda table: len(self.keys[table] or ()))] = None
 
 
 def lower(key: TableKey) -> TableKey:
@@ -256,20 +259,20 @@ class Chunks:
 
     def load(self) -> list[SnapshotChunk]:
         """The usable chunks of earlier attempts, at most one for each range; all other files are removed."""
-        found: dict[tuple[TableKey, int], int] = {}
+        newest: dict[tuple[TableKey, int], int] = {}
         for path in sorted(self._records.glob("[0-9]*.json")):
-            read = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
-            read |= {"bounds": tuple(read["bounds"]), "view": View(**read["view"])}
-            one, number = SnapshotChunk(**read), int(path.stem)
+            record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+            record |= {"bounds": tuple(record["bounds"]), "view": View(**record["view"])}
+            chunk, number = SnapshotChunk(**record), int(path.stem)
             self._next = number + 1
-            self._known[number] = one
-            if one.settings == self._settings:
-                if (older := found.get((one.key, one.number))) is not None:
+            self._known[number] = chunk
+            if chunk.settings == self._settings:
+                if (older := newest.get((chunk.key, chunk.number))) is not None:
                     self.remove(older)
-                found[one.key, one.number] = number
+                newest[chunk.key, chunk.number] = number
             else:
                 self.remove(number)
-        kept = {self._folder / name for one in self._known.values() for name in one.files}
+        kept = {self._folder / name for name in self.files}
         for path in self._folder.rglob("*.parquet"):
             if path not in kept:
                 path.unlink()
@@ -286,29 +289,30 @@ class Chunks:
             sync(source / name)
             (source / name).rename(target)
             moved[target.relative_to(self._folder).as_posix()] = rows
-            folders.update(one for one in target.parents if one.is_relative_to(self._folder))
+            folders.update(folder for folder in target.parents if folder.is_relative_to(self._folder))
         for folder in folders:
             sync(folder)
         self._records.mkdir(exist_ok=True)
-        found = asdict(chunk) | {"files": moved}
-        replace_file(self._records / f"{number:06}.json", json.dumps(found))
+        moved_chunk = replace(chunk, files=moved)
+        replace_file(self._records / f"{number:06}.json", json.dumps(asdict(moved_chunk)))
         sync(self._records)
-        same = [at for at, one in self._known.items() if (one.key, one.number) == (chunk.key, chunk.number)]
-        self._known[number] = SnapshotChunk(**{**vars(chunk), "files": moved})
+        part = chunk.key, chunk.number
+        same = [other for other, known in self._known.items() if (known.key, known.number) == part]
+        self._known[number] = moved_chunk
         self.drop(same)
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Remove chunks, and their files."""
         for number in list(numbers):
-            one = self._known[number]
+            files = self._known[number].files
             self.remove(number)
-            for name in one.files:
+            for name in files:
                 (self._folder / name).unlink()
 
     def keep_only(self, chunks: Iterable[SnapshotChunk]) -> None:
         """Remove all chunks but these."""
         wanted = list(chunks)
-        self.drop([number for number, one in self._known.items() if not any(one is it for it in wanted)])
+        self.drop([number for number, chunk in self._known.items() if not any(chunk is it for it in wanted)])
 
     def remove(self, number: int) -> None:
         """Remove the record of a chunk, so that its files no longer count."""
@@ -320,7 +324,7 @@ class Chunks:
     @property
     def files(self) -> dict[str, int]:
         """The files of all chunks, with row counts."""
-        return {name: rows for one in self._known.values() for name, rows in one.files.items()}
+        return {name: rows for chunk in self._known.values() for name, rows in chunk.files.items()}
 
 
 class ChunkFiles(SnapshotFiles):
@@ -334,10 +338,10 @@ class ChunkFiles(SnapshotFiles):
         What earlier attempts left.
     """
 
-    def __init__(self, folder: Path, dialect: Dialect, rules: SnapshotRules, zero_dates: str) -> None:
+    def __init__(self, folder: Path, dialect: Dialect, rules: Rules, zero_dates: str) -> None:
         super().__init__(folder, dialect, rules)
         types = [dialect.type_of.__name__, sorted(dialect.taken), dialect.stores_schema, zero_dates]
-        settings = json.dumps([_FORMAT, rules.rules.as_dict(), types])
+        settings = json.dumps([_FORMAT, rules.as_dict(), types])
         self.log_id: int | None = None
         self._folder = folder
         self._settings = settings
@@ -375,7 +379,7 @@ class ChunkFiles(SnapshotFiles):
                     if left.num_rows:
                         self.put(files, part.schema, self.stamped(part.schema, left))
 
-    def add(self, part: TableRange, arrays: list[Any]) -> None:
+    def add(self, part: TableRange, arrays: list[pa.Array]) -> None:
         """Write rows of a range, as arrays for the columns of its table."""
         files, _ = self._open[part.table.key, part.number]
         self.put(files, part.schema, self.batch(part.schema, arrays))
@@ -402,7 +406,7 @@ class ChunkFiles(SnapshotFiles):
     def _key_name(self, schema: Schema) -> str:
         (index,) = schema.primary_key
         own = own_columns(schema).items()
-        return self.name_of(next(name for name, one in own if one.index == index))
+        return self.name_of(next(name for name, column in own if column.index == index))
 
     # -- keeping
 
@@ -418,25 +422,24 @@ class ChunkFiles(SnapshotFiles):
         The chunks are of tables that `can_be_kept`.
         """
         by_table: dict[TableKey, list[SnapshotChunk]] = {}
-        for one in chunks:
-            by_table.setdefault(one.key, []).append(one)
-        found: dict[TableKey, list[TableRange]] = {}
+        for chunk in chunks:
+            by_table.setdefault(chunk.key, []).append(chunk)
+        kept: dict[TableKey, list[TableRange]] = {}
         for table in tables:
             mine, keys = by_table.get(table.key, []), touched.of(table.key)
-            statements, bounds = {one.statement for one in mine}, {one.bounds for one in mine}
+            statements, bounds = {chunk.statement for chunk in mine}, {chunk.bounds for chunk in mine}
             is_same = statements == {_without_counter(table.statement)} and len(bounds) == 1
-            if not is_same or keys is None:
-                continue
-            ranges = [self._kept(TableRange(table, one.bounds, one.number, one), keys) for one in mine]
-            found[table.key] = [one for one in ranges if one is not None]
-        self._chunks.keep_only(one.base for ranges in found.values() for one in ranges if one.base)
-        return found
+            if is_same and keys is not None:
+                parts = (TableRange(table, chunk.bounds, chunk.number, chunk) for chunk in mine)
+                kept[table.key] = [part for part in (self._kept(part, keys) for part in parts) if part]
+        self._chunks.keep_only(part.base for parts in kept.values() for part in parts if part.base)
+        return kept
 
     def _kept(self, part: TableRange, touched: set[int]) -> TableRange | None:
         keys = tuple(sorted(key for key in touched if part.contains(key)))
         column, base = part.table.integer_key, part.base
         assert base is not None
-        if keys and (column is None or not self.rules.shows(part.schema, column)):
+        if keys and (column is None or not self.shows(part.schema, column)):
             return None
         if len(keys) > max(_FEW, base.rows // _MOST_CHANGED):
             return None

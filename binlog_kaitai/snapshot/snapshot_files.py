@@ -26,82 +26,6 @@ from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_col
 from binlog_kaitai.views.parquet_folder import folder_name
 from binlog_kaitai.views.row_masks import Method
 
-
-class SnapshotRules:
-    """Applies rules, and notes what follows from them.
-
-    Attributes
-    ----------
-    rules : Rules
-        The rules.
-    incomplete : dict of str to str
-        Tables whose contents cannot be derived from their changes, with reasons.
-    names : dict of str to str
-        The names in the lake of tables that it renames.
-    """
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.incomplete: dict[str, str] = {}
-        self.names: dict[str, str] = {}
-
-    def withheld(self, schema: Schema) -> frozenset[str]:
-        """The columns of which no value is needed, so that the server need not send any.
-
-        Raises
-        ------
-        UsageError
-            The rules do not fit the table.
-        """
-        treatments = self.rules.masks.treatments(schema)
-        return frozenset(name for name, one in treatments.items() if one.method >= Method.NULL)
-
-    def folder(self, schema: Schema) -> str:
-        """The folder of a table in the lake.
-
-        Raises
-        ------
-        UsageError
-            Another table gets this name.
-        """
-        key = schema.schema_name, schema.table_name
-        folder, in_lake = folder_name(key), folder_name(self.rules.name_of(key))
-        if folder != in_lake:
-            self.names[folder] = in_lake
-        return in_lake
-
-    def note(self, schema: Schema) -> None:
-        """Note what follows for a table that has rows."""
-        masks = self.rules.masks
-        if masks and (reason := masks.why_no_key(schema)) is not None:
-            self.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
-
-    def shows(self, schema: Schema, column: Column) -> bool:
-        """Whether a column is written as it is."""
-        return column.name not in self.rules.masks.treatments(schema)
-
-    def applied(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows of a table, masked.
-
-        Raises
-        ------
-        UsageError
-            The rules do not fit the table.
-        """
-        self.note(schema)
-        masks = self.rules.masks
-        if not masks:
-            return batch
-        return masks.applied(schema, batch, masks.schema(schema, batch.schema))
-
-    def error(self, schema: Schema, column: Column, error: Exception) -> ServerError:
-        """The error for a value that cannot be converted; with masks, it does not quote the value."""
-        text = type(error).__name__ if self.rules.masks else str(error)
-        found = ServerError(f"{schema.full_name}, column {column.name}: {text}")
-        found.__cause__ = None if self.rules.masks else error
-        return found
-
-
 RECORD = "snapshot.json"
 
 #: The change type of the rows of a snapshot.
@@ -145,17 +69,11 @@ class Snapshot:
         path = folder / RECORD
         if not path.exists():
             return None
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return cls(**found | {"rules": Rules.of_dict(found["rules"])})
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**record | {"rules": Rules.of_dict(record["rules"])})
 
     def check_rules(self, rules: Rules) -> None:
-        """Refuse to use it with other rules than it was taken with.
-
-        Raises
-        ------
-        UsageError
-            They differ.
-        """
+        """Refuse to use it with other rules than it was taken with."""
         if self.rules != rules:
             reason = "the snapshot was taken with other masks or renames"
             raise UsageError(f"{reason}; repeat them, or use another lake")
@@ -193,11 +111,11 @@ def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resum
     if not resumes:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    found = take()
+    snapshot = take()
     for path in (folder, *folder.rglob("*")):
         sync(path)
-    replace_file(folder / RECORD, json.dumps(asdict(found), indent=1) + "\n")
-    return found
+    replace_file(folder / RECORD, json.dumps(asdict(snapshot), indent=1) + "\n")
+    return snapshot
 
 
 class SnapshotFiles:
@@ -207,14 +125,18 @@ class SnapshotFiles:
     ----------
     log, position, server_id, time
         Where the log continues the snapshot, whose log that is, and when.
-    rules : SnapshotRules
-        What is left out, masked and renamed, and what follows from it.
+    rules : Rules
+        What is left out, masked and renamed.
+    incomplete : dict of str to str
+        Tables whose contents cannot be derived from their changes, with reasons.
     """
 
-    def __init__(self, folder: Path, dialect: Dialect, rules: SnapshotRules) -> None:
+    def __init__(self, folder: Path, dialect: Dialect, rules: Rules) -> None:
         self.log, self.position, self.server_id = "", 0, 0
         self.time = datetime.now(UTC)
         self.rules = rules
+        self.incomplete: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._dialect = dialect
         self._files = Files(folder, dialect)
         self._counts: dict[tuple[str, str], int] = {}
@@ -222,8 +144,9 @@ class SnapshotFiles:
 
     def snapshot(self, ddl: str) -> Snapshot:
         """What was written."""
-        found = self.rows, self._keys, self.rules.incomplete, self.rules.names, self.rules.rules
-        return Snapshot(self.log, self.position, ddl, *found)
+        return Snapshot(
+            self.log, self.position, ddl, self.rows, self._keys, self.incomplete, self._names, self.rules
+        )
 
     @property
     def rows(self) -> dict[str, int]:
@@ -233,48 +156,80 @@ class SnapshotFiles:
     def close(self) -> None:
         self._files.close()
 
-    def write(self, schema: Schema, arrays: list[Any]) -> None:
+    def withheld(self, schema: Schema) -> frozenset[str]:
+        """The columns of which no value is needed, so that the server need not send any."""
+        treatments = self.rules.masks.treatments(schema)
+        return frozenset(name for name, mask in treatments.items() if mask.method >= Method.NULL)
+
+    def _table_folder(self, schema: Schema) -> str:
+        """The folder of a table in the lake."""
+        key = schema.schema_name, schema.table_name
+        folder, in_lake = folder_name(key), folder_name(self.rules.name_of(key))
+        if folder != in_lake:
+            self._names[folder] = in_lake
+        return in_lake
+
+    def note(self, schema: Schema) -> None:
+        """Note what follows for a table that has rows."""
+        masks = self.rules.masks
+        if masks and (reason := masks.why_no_key(schema)) is not None:
+            self.incomplete[folder_name((schema.schema_name, schema.table_name))] = reason
+
+    def shows(self, schema: Schema, column: Column) -> bool:
+        """Whether a column is written as it is."""
+        return column.name not in self.rules.masks.treatments(schema)
+
+    def error(self, schema: Schema, column: Column, error: Exception) -> ServerError:
+        """The error for a value that cannot be converted; with masks, it does not quote the value."""
+        text = type(error).__name__ if self.rules.masks else str(error)
+        refused = ServerError(f"{schema.full_name}, column {column.name}: {text}")
+        refused.__cause__ = None if self.rules.masks else error
+        return refused
+
+    def write(self, schema: Schema, arrays: list[pa.Array]) -> None:
         """Write rows of a table, as arrays for its columns."""
         self.put(self._files, schema, self.batch(schema, arrays))
 
     def put(self, files: Files, schema: Schema, batch: pa.RecordBatch) -> None:
         """Write a batch of a table."""
-        files.write(f"changes/{self.rules.folder(schema)}", batch, TIMES["changes"])
+        files.write(f"changes/{self._table_folder(schema)}", batch, TIMES["changes"])
 
-    def batch(self, schema: Schema, arrays: list[Any]) -> pa.RecordBatch:
+    def batch(self, schema: Schema, arrays: list[pa.Array]) -> pa.RecordBatch:
         """Rows of a table as its files have them, from arrays for its columns."""
         own = own_columns(schema)
         meta = self._next_meta(schema, len(arrays[0]))
-        columns = [*meta.values(), *(arrays[one.index] for one in own.values())]
-        fields = [*META_FIELDS, *(pa.field(name, arrays[one.index].type) for name, one in own.items())]
+        columns = [*meta.values(), *(arrays[column.index] for column in own.values())]
+        fields = [*META_FIELDS, *(pa.field(name, arrays[column.index].type) for name, column in own.items())]
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
-        batch = self.rules.applied(schema, batch)
-        return with_names(batch, {one: self.name_of(one) for one in batch.schema.names})
+        self.note(schema)
+        if masks := self.rules.masks:
+            batch = masks.applied(schema, batch, masks.schema(schema, batch.schema))
+        return with_names(batch, {name: self.name_of(name) for name in batch.schema.names})
 
     def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch from an earlier attempt, with the position and the time of this one."""
-        self.rules.note(schema)
+        self.note(schema)
         for name, array in self._next_meta(schema, batch.num_rows).items():
-            at = batch.schema.get_field_index(self.name_of(name))
-            batch = batch.set_column(at, batch.schema.field(at).with_type(array.type), array)
+            index = batch.schema.get_field_index(self.name_of(name))
+            batch = batch.set_column(index, batch.schema.field(index).with_type(array.type), array)
         return batch
 
     def name_of(self, name: str) -> str:
         """The name of a column in the files."""
         return untaken_name(name, self._dialect.taken)
 
-    def _next_meta(self, schema: Schema, count: int) -> dict[str, Any]:
+    def _next_meta(self, schema: Schema, count: int) -> dict[str, pa.Array]:
         key = schema.schema_name, schema.table_name
         first = self._counts.get(key, 0)
         self._counts[key] = first + count
-        own = own_columns(schema)
-        self._keys[folder_name(key)] = [self.name_of(name) for name, one in own.items() if one.is_primary_key]
+        own = own_columns(schema).items()
+        self._keys[folder_name(key)] = [self.name_of(name) for name, column in own if column.is_primary_key]
         return self._meta(first, count)
 
-    def _meta(self, first: int, count: int) -> dict[str, Any]:
+    def _meta(self, first: int, count: int) -> dict[str, pa.Array]:
         """The columns before those of the table: the rows come at the position, before all of the log."""
 
-        def repeated(text: str | None) -> Any:
+        def repeated(text: str | None) -> pa.Array:
             return named(zeros(count) - (text is None), pa.array([text or ""], pa.string()))
 
         numbers = np.arange(first, first + count, dtype=np.int64)
@@ -283,7 +238,7 @@ class SnapshotFiles:
         sequence = sequences(
             np.zeros(1, np.int64), self.log, place, limits, numbers, np.ones(count, np.bool_)
         )
-        by_name: dict[str, Callable[[pa.DataType], Any]] = {
+        by_name: dict[str, Callable[[pa.DataType], pa.Array]] = {
             CHANGE_TYPE: lambda kind: repeated(SNAPSHOT),
             "_commit_timestamp": lambda kind: pa.array([self.time] * count, kind),
             "_file": lambda kind: repeated(self.log),
@@ -294,4 +249,4 @@ class SnapshotFiles:
             "_timestamp": lambda kind: pa.array([self.time] * count, kind),
             "_sequence": lambda kind: sequence,
         }
-        return {one.name: by_name[one.name](one.type) for one in META_FIELDS}
+        return {meta.name: by_name[meta.name](meta.type) for meta in META_FIELDS}

@@ -1,7 +1,8 @@
-"""What a server's logs changed since a position: which tables, and which rows of them.
+"""Continues a snapshot that was interrupted: finds out what the logs have changed since.
 
-The answer may contain more than what was changed, such as rows of a transaction that was rolled back, but
-never less. Whatever cannot be determined counts as changed.
+A row that the logs have not changed since it was read is the same in the new consistent snapshot. The other
+rows are read again, so that in the end all rows are those of one position. What counts as changed may be more
+than what was, such as rows of a transaction that was rolled back, but never less.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table as LoggedTable
 from binlog_kaitai.rows.table_maps import widths_of
 from binlog_kaitai.snapshot.snapshot_chunks import ServerTable, SnapshotChunk, Touched, lower
-from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.change_batches import table_batches
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
@@ -40,39 +40,50 @@ _HARMLESS = re.compile(
 )
 
 
-def touched_since(sources: list[Source], position: int, tables: Mapping[TableKey, ServerTable]) -> Touched:
-    """What the logs have changed since a position of the first of them, in any of the given tables."""
-    found, wanted = Touched(), {lower(key): one for key, one in tables.items()}
+def touched(
+    address: Address, logs: list[str], chunks: list[SnapshotChunk], tables: Iterable[ServerTable]
+) -> Touched:
+    """What a server's logs have changed in the tables of chunks since the first of them.
+
+    Parameters
+    ----------
+    logs
+        The names of the server's logs, up to the newest one to read.
+    """
+    start, position = min((logs.index(chunk.view.log), chunk.view.position) for chunk in chunks)
+    keys = {chunk.key for chunk in chunks}
+    wanted = {lower(table.key): table for table in tables if table.key in keys}
+    changes = Touched()
     try:
-        for source in sources:
+        for source in sources_of(address, logs[start:]):
             filters = Filters(start_position=position)
             for page in RowsPages(source, filters, every_block=True, follows_xa=False, has_rolled_back=True):
-                _take_statements(page, position, found, tables)
-                _take_rows(page, found, wanted)
-                if found.reason:
-                    return found
+                _add_statements(page, position, changes, wanted)
+                _add_rows(page, changes, wanted)
+                if changes.reason:
+                    return changes
             position = 0  # of the following logs
     except BinlogError as error:
-        found.reason = f"the logs since then cannot be read: {error}"
-    return found
+        changes.reason = f"the logs since then cannot be read: {error}"
+    return changes
 
 
-def _take_statements(page: RowsPage, first: int, found: Touched, tables: Iterable[TableKey]) -> None:
+def _add_statements(page: RowsPage, first: int, changes: Touched, tables: Iterable[TableKey]) -> None:
     block = page.block
     if len(block.rows_of(EventType.incident_event)):
-        found.reason = "the log has an incident: changes may be missing"
+        changes.reason = "the log has an incident: changes may be missing"
     texts = list(texts_in(block))
     if {*block.rows_of(EventType.query_compressed_event).tolist()} - {row for row, *_ in texts}:
-        found.reason = "a compressed statement cannot be read"
+        changes.reason = "a compressed statement cannot be read"
     for row, query, _ in texts:
         if int(block.positions[row]) < first:
             continue
         if may_affect_tables(query) and not may_change_rows(query):
             for key in tables:
                 if _may_name(query, key[1]):
-                    found.all_of(key)
+                    changes.all_of(key)
         elif _HARMLESS.match(query.decode("latin-1")) is None:
-            found.reason = "statements that may change rows are logged as text (binlog_format)"
+            changes.reason = "statements that may change rows are logged as text (binlog_format)"
 
 
 def _may_name(query: bytes, name: str) -> bool:
@@ -81,26 +92,26 @@ def _may_name(query: bytes, name: str) -> bool:
     return not is_plain or name.lower().encode() in query.lower()
 
 
-def _take_rows(page: RowsPage, found: Touched, wanted: Mapping[TableKey, ServerTable]) -> None:
+def _add_rows(page: RowsPage, changes: Touched, wanted: Mapping[TableKey, ServerTable]) -> None:
     numbers = page.images.table_of[page.chosen]
     for number in np.unique(numbers).tolist():
         events = page.chosen[numbers == number]
         table = page.images.table(int(events[0]))
         if not isinstance(table, LoggedTable):
-            found.reason = "the logs since then have rows that cannot be read"
+            changes.reason = "the logs since then have rows that cannot be read"
             return
-        one = wanted.get(lower(table.key))
-        if one is None or found.of(table.key) is None:
+        wanted_table = wanted.get(lower(table.key))
+        if wanted_table is None or changes.of(table.key) is None:
             continue
-        column = one.integer_key
+        column = wanted_table.integer_key
         try:
             if column is None:
-                found.all_of(table.key)
+                changes.all_of(table.key)
             else:
                 for keys in _keys(page, table, events, column):
-                    found.add(table.key, keys)
+                    changes.add(table.key, keys)
         except (BinlogError, MismatchError, ValueError):
-            found.all_of(table.key)
+            changes.all_of(table.key)
 
 
 def _keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> Iterator[list[int]]:
@@ -108,9 +119,9 @@ def _keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> I
     logged = table.schema.columns[column.index] if column.index < len(table.schema.columns) else None
     if logged is None or logged.type != column.type:
         raise ValueError(f"{table.schema.full_name} has another definition")
-    name = next(name for name, one in own_columns(table.schema).items() if one.index == column.index)
-    change = next(one for one in META_FIELDS if one.name == CHANGE_TYPE)
-    schema = pa.schema([change, pa.field(name, arrow_type(logged, "null"))])
+    name = next(name for name, own in own_columns(table.schema).items() if own.index == column.index)
+    change_type = next(meta for meta in META_FIELDS if meta.name == CHANGE_TYPE)
+    schema = pa.schema([change_type, pa.field(name, arrow_type(logged, "null"))])
     width = widths_of(table.table_map, table.schema.columns)[column.index]
     assert width is not None  # of an integer
     size = 1 << 8 * width.fixed
@@ -121,9 +132,9 @@ def _keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> I
             lacking = pc.and_(pc.is_null(keys), pc.not_equal(changes, "update_postimage"))
             if pc.any(lacking).as_py():
                 raise ValueError(f"{table.schema.full_name}: an image lacks the key")
-            found = [int(key) for key in pc.unique(keys).drop_null().to_pylist()]
+            numbers = [int(key) for key in pc.unique(keys).drop_null().to_pylist()]
             # Without metadata, the log does not say that numbers are unsigned.
-            yield [key % size for key in found] if column.is_unsigned else found
+            yield [key % size for key in numbers] if column.is_unsigned else numbers
 
 
 def log_id(address: Address, log: str) -> int | None:
@@ -153,28 +164,12 @@ def unlogged(session: ServerSession) -> str:
 def usable(address: Address, logs: dict[str, int], chunks: Iterable[SnapshotChunk]) -> list[SnapshotChunk]:
     """The chunks whose position is in the logs of a server, given with their sizes."""
     ids: dict[str, int | None] = {}
-    found = []
-    for one in chunks:
-        view = one.view
+    usable_chunks = []
+    for chunk in chunks:
+        view = chunk.view
         if view.log not in ids:
             ids[view.log] = log_id(address, view.log) if view.log in logs else None
         known = ids[view.log]
         if known is not None and known == view.log_id and view.position <= logs[view.log]:
-            found.append(one)
-    return found
-
-
-def touched(
-    address: Address, logs: list[str], chunks: list[SnapshotChunk], tables: Iterable[ServerTable]
-) -> Touched:
-    """What a server's logs have changed in tables since the first of their chunks.
-
-    Parameters
-    ----------
-    logs
-        The names of the server's logs, up to the newest one to read.
-    """
-    start, position = min((logs.index(one.view.log), one.view.position) for one in chunks)
-    wanted = {one.key for one in chunks}
-    sources = sources_of(address, logs[start:])
-    return touched_since(sources, position, {one.key: one for one in tables if one.key in wanted})
+            usable_chunks.append(chunk)
+    return usable_chunks

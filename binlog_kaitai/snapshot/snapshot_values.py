@@ -135,7 +135,7 @@ def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_double
         They cannot; the message states a remedy.
     """
     for column in schema.columns:
-        has_gaps = column.charset in _BEYOND_BMP and any("?" in one for one in column.members or ())
+        has_gaps = column.charset in _BEYOND_BMP and any("?" in member for member in column.members or ())
         if has_gaps and column.name not in withheld:
             raise ServerError(
                 f"{schema.full_name}, column {column.name}: the server shows a member as '?', as it does "
@@ -153,7 +153,9 @@ def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_double
 
 def documents_in(schema: Schema, withheld: frozenset[str]) -> list[Column]:
     """The columns of MySQL's documents that are read."""
-    return [one for one in schema.columns if one.type == ColumnType.json and one.name not in withheld]
+    return [
+        column for column in schema.columns if column.type == ColumnType.json and column.name not in withheld
+    ]
 
 
 def selected(column: Column) -> str:
@@ -189,8 +191,8 @@ def value_of_text(text: Any, column: Column) -> Value:
         case ColumnType.datetime2:
             return _moment(text)
         case ColumnType.timestamp2:
-            found = _moment(text)
-            return found.replace(tzinfo=UTC) if isinstance(found, datetime) else found
+            moment = _moment(text)
+            return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
         case ColumnType.time2:
             return _time(text)
         case ColumnType.string | ColumnType.varchar | ColumnType.blob:
@@ -217,17 +219,17 @@ def _date(text: str) -> date | ZeroDate:
 def _moment(text: str) -> datetime | ZeroDate:
     clock, _, fraction = text.partition(".")
     try:
-        found = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S")
+        moment = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S")
     except ValueError:
         return ZeroDate(text)
-    return found.replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
+    return moment.replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
 
 
 def _time(text: str) -> timedelta:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    parts = _TIME.fullmatch(text)
+    if parts is None:
         raise ServerError(f"the server sent {text!r} as a TIME")
-    sign, hours, minutes, seconds, fraction = found.groups()
+    sign, hours, minutes, seconds, fraction = parts.groups()
     microseconds = int((fraction or "").ljust(6, "0"))
     length = timedelta(
         hours=int(hours), minutes=int(minutes), seconds=int(seconds), microseconds=microseconds

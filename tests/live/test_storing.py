@@ -217,8 +217,8 @@ def test_a_store_that_fails(
     FakeFetch(source, folder, store=url(there), keep_local=0, metrics_file=metrics).run()
     assert set(logs(folder)) == {newest}
     assert sorted(logs(there)) == closed
-    assert "fetch_unstored_logs 0\n" in metrics.read_text()
-    assert "fetch_store_failures_total 0\n" not in metrics.read_text()
+    assert "fetch_unstored_logs 0.0\n" in metrics.read_text()
+    assert "fetch_store_failures_total 0.0\n" not in metrics.read_text()
 
 
 def test_a_new_store_has_to_be_there(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
