@@ -27,7 +27,7 @@ from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import Found, MismatchError, walk
+from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table, Tables, located_error
@@ -226,7 +226,7 @@ def _undecoded(
 
 
 def _wrong_values(
-    table: Table, columns: list[Column], found: Found
+    table: Table, columns: list[Column], found: LocatedRows
 ) -> Iterator[tuple[int, CellError | None]]:
     """The events with values that cannot be decoded, found by bisection."""
     try:

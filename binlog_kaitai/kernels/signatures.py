@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Kind(NamedTuple):
+class ArgumentType(NamedTuple):
     """Type of an argument: its dtype, dimensions (0 for a number), and whether the kernel writes to it."""
 
     dtype: str
@@ -18,14 +18,14 @@ class Kind(NamedTuple):
     is_written: bool
 
 
-def kinds_of(signature: str) -> list[Kind]:
+def argument_types(signature: str) -> list[ArgumentType]:
     """The types of the arguments, in order."""
     return [_kind(word) for word in signature.split()]
 
 
-def _kind(word: str) -> Kind:
+def _kind(word: str) -> ArgumentType:
     dtype, bracket, rest = word.partition("[")
-    return Kind(dtype, rest.count(",") + 1 if bracket else 0, word.endswith("*"))
+    return ArgumentType(dtype, rest.count(",") + 1 if bracket else 0, word.endswith("*"))
 
 
 _TABLE = {

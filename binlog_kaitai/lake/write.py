@@ -19,7 +19,7 @@ from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.row_images import Program
+from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source, Span
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
@@ -246,7 +246,7 @@ def _changes(
             yield f"changes/{in_lake}", with_names(batch, names)
 
 
-def why_untold(table: Table, program: Program) -> str | None:
+def why_untold(table: Table, program: ImageProgram) -> str | None:
     """Why changes with these image columns do not determine a table's content; None if they do."""
     if any(column.is_row_period for column in table.schema.columns):
         return _VERSIONED
@@ -255,7 +255,7 @@ def why_untold(table: Table, program: Program) -> str | None:
     return _JSON_PARTS if has_parts else None
 
 
-def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
+def programs_of(page: RowsPage) -> Iterator[tuple[Table, ImageProgram]]:
     """The distinct row image layouts of a page, and their tables."""
     programs, program_of = page.images.programs()
     numbers, first = np.unique(program_of[page.chosen], return_index=True)

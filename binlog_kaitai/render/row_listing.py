@@ -14,7 +14,7 @@ from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.output_text import csv_line, printable, to_json
 from binlog_kaitai.rows.event_metadata import ORIGINS
-from binlog_kaitai.rows.row_images import Program as Images
+from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.text.moment_texts import clock_texts, number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
 from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
@@ -89,7 +89,7 @@ class _Csv:
             )
         return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
-    def describe(self, plan: LinePlan, program: Images) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).number().event(1).text(change)
@@ -164,7 +164,7 @@ class _Table:
     def _cells(self, events: OfEvents, name: str, column: TextColumn, pool: Pool) -> TextColumn:
         return _converted(events, column, pool, lambda value: _cell(name, value).encode())
 
-    def describe(self, plan: LinePlan, program: Images) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).text(change)

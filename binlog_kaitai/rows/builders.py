@@ -17,7 +17,7 @@ from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows import string_columns as strings
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.fused_columns import Values, Way, read_together
+from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod, read_together
 from binlog_kaitai.rows.read_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.rows.string_columns import documents
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES, text_form
@@ -37,7 +37,7 @@ class Builder(NamedTuple):
         Builds the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
     """
 
-    way: Callable[[Cells, Any], Way | None] | None
+    way: Callable[[Cells, Any], ReadMethod | None] | None
     make: Callable[[Cells, Any, Any, str], Any]
 
 
@@ -115,51 +115,53 @@ def _refused(date: Any) -> BinlogError:
     return BinlogError(f"invalid date: {date}")
 
 
-def _as_it_is(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def _as_it_is(cells: Cells, kind: Any, values: ColumnValues, zero_dates: str) -> Any:
     return values.array(kind, len(cells))
 
 
 #: Read methods for little-endian numbers, by size.
 _SIZES = {
-    1: Way(ways.BYTES, 1),
-    2: Way(ways.PAIRS, 2),
-    3: Way(ways.THREES, 4),
-    4: Way(ways.FOURS, 4),
-    8: Way(ways.EIGHTS, 8, 1),
+    1: ReadMethod(ways.BYTES, 1),
+    2: ReadMethod(ways.PAIRS, 2),
+    3: ReadMethod(ways.THREES, 4),
+    4: ReadMethod(ways.FOURS, 4),
+    8: ReadMethod(ways.EIGHTS, 8, 1),
 }
 
 
-def _number(cells: Cells, kind: Any) -> Way:
+def _number(cells: Cells, kind: Any) -> ReadMethod:
     return _SIZES[cells.width.fixed]
 
 
-def _integer(cells: Cells, kind: Any) -> Way:
+def _integer(cells: Cells, kind: Any) -> ReadMethod:
     if pa.types.is_decimal(kind):
-        return Way(ways.EIGHTS, 16, 2)
+        return ReadMethod(ways.EIGHTS, 16, 2)
     way = _number(cells, kind)
     return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=1)
 
 
-def _decimal(cells: Cells, kind: Any) -> Way:
+def _decimal(cells: Cells, kind: Any) -> ReadMethod:
     found, _ = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
     groups = np.array([group[:2] for group in found], dtype=np.int64).reshape(-1)
-    return Way(ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups)
+    return ReadMethod(
+        ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups
+    )
 
 
-def _decimals(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def _decimals(cells: Cells, kind: Any, values: ColumnValues, zero_dates: str) -> Any:
     if values.invalid:
         cells.by_reader(np.arange(len(cells)))  # raises the error of the first invalid value
         raise AssertionError("digits that only the event reader can decode")
     return values.array(kind, len(cells))
 
 
-def _choice(cells: Cells, kind: Any) -> Way | None:
+def _choice(cells: Cells, kind: Any) -> ReadMethod | None:
     if not pa.types.is_string(kind):
         return _number(cells, kind)
     return strings.choice_way(cells)
 
 
-def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
+def _choices(cells: Cells, kind: Any, values: ColumnValues | None, zero_dates: str) -> Any:
     """ENUM and SET; each distinct number is looked up once."""
     if pa.types.is_string(kind):
         return strings.choice_texts(cells, kind, values)
@@ -168,11 +170,11 @@ def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) ->
     return values.array(number, len(cells)).cast(kind)
 
 
-def _time(how: int, item: int = 8) -> Callable[[Cells, Any], Way]:
-    return lambda cells, kind: Way(how, item, cells.column.fractional_digits)
+def _time(how: int, item: int = 8) -> Callable[[Cells, Any], ReadMethod]:
+    return lambda cells, kind: ReadMethod(how, item, cells.column.fractional_digits)
 
 
-def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def _times(cells: Cells, kind: Any, values: ColumnValues, zero_dates: str) -> Any:
     found = values.array(kind, len(cells))
     if not values.invalid:
         return found
@@ -193,7 +195,7 @@ _NUMBER = Builder(_integer, _as_it_is)
 
 _BY_READER = Builder(None, lambda cells, kind, values, zero_dates: by_reader(cells, kind, zero_dates))
 
-_HOW_TIMES: dict[ColumnType | int, Callable[[Cells, Any], Way]] = {
+_HOW_TIMES: dict[ColumnType | int, Callable[[Cells, Any], ReadMethod]] = {
     ColumnType.date: _time(ways.DATES, 4),
     ColumnType.newdate: _time(ways.DATES, 4),
     ColumnType.time: _time(ways.TIMES),
@@ -211,8 +213,8 @@ _BUILDERS: dict[ColumnType | int, Builder] = {
     ColumnType.float: Builder(_number, _as_it_is),
     ColumnType.double: Builder(_number, _as_it_is),
     ColumnType.newdecimal: Builder(_decimal, _decimals),
-    ColumnType.year: Builder(lambda cells, kind: Way(ways.YEARS, 2), _as_it_is),
-    ColumnType.bit: Builder(lambda cells, kind: Way(ways.BIG, 8), _as_it_is),
+    ColumnType.year: Builder(lambda cells, kind: ReadMethod(ways.YEARS, 2), _as_it_is),
+    ColumnType.bit: Builder(lambda cells, kind: ReadMethod(ways.BIG, 8), _as_it_is),
     ColumnType.enum: Builder(_choice, _choices),
     ColumnType.set: Builder(_choice, _choices),
     **{kind: Builder(way, _times) for kind, way in _HOW_TIMES.items()},

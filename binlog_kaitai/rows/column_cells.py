@@ -10,7 +10,7 @@ import numpy as np
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import view_of
-from binlog_kaitai.rows.image_walk import Found
+from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.string_kernels import measure
 from binlog_kaitai.rows.table_maps import Table, Width
 from binlog_kaitai.values.column_kinds import Value, value_of
@@ -52,7 +52,7 @@ class Cells:
         self._valid: Any = None
 
     @classmethod
-    def of(cls, table: Table, column: Column, found: Found) -> Cells:
+    def of(cls, table: Table, column: Column, found: LocatedRows) -> Cells:
         """The cells of rows found by the walk."""
         return cls(table, column, found.data, found.starts[column.index])
 

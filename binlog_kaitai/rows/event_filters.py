@@ -28,7 +28,7 @@ from binlog_kaitai.rows.table_maps import decode
 from binlog_kaitai.sources.source import Source
 
 
-class Selection:
+class EventSelection:
     """The filters, for the blocks of one file.
 
     Attributes

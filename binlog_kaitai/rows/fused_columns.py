@@ -37,7 +37,7 @@ _ALIGNMENT = 64
 _SLACK = 16
 
 
-class Way(NamedTuple):
+class ReadMethod(NamedTuple):
     """How a column is read, see `read_kernels`.
 
     Attributes
@@ -56,7 +56,7 @@ class Way(NamedTuple):
     more: Any = np.zeros(0, dtype=np.int64)
 
 
-class Values(NamedTuple):
+class ColumnValues(NamedTuple):
     """A column that was read.
 
     Attributes
@@ -88,7 +88,7 @@ class Values(NamedTuple):
         return np.frombuffer(self.data, dtype=np.uint8), np.frombuffer(self.values, dtype=np.int32)
 
 
-def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
+def read_together(chosen: Sequence[tuple[Cells, ReadMethod]]) -> Iterator[ColumnValues]:
     """The values of several columns of the same rows."""
     if not chosen:
         return
@@ -121,7 +121,7 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
     bits = (count + 7) // 8
     for line, (nulls, invalid, _) in enumerate(results.tolist()):
         first, bit_offsets, states = firsts[line], plan[line, BITS], plan[line, STATES]
-        yield Values(
+        yield ColumnValues(
             memory.slice(bit_offsets, bits) if nulls else None,
             memory.slice(first, lengths[0, line]),
             next(texts) if is_strings[line] else None,
@@ -175,5 +175,5 @@ def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:
 
 def contents(cells: Cells) -> tuple[Any, Any]:
     """The bytes of all values without length prefixes, concatenated, and their offsets."""
-    (values,) = read_together([(cells, Way(STRINGS, 4))])
+    (values,) = read_together([(cells, ReadMethod(STRINGS, 4))])
     return values.bytes_and_offsets()

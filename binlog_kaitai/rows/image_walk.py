@@ -19,7 +19,7 @@ from binlog_kaitai.log.decoders import (
     value_options,
 )
 from binlog_kaitai.log.groups import distinct, distinct_values
-from binlog_kaitai.rows.row_images import Images, Program
+from binlog_kaitai.rows.row_images import ImageProgram, Images
 
 #: Why `locate` stopped: all events are done, the output is full, or an event contradicts its table map.
 DONE, FULL, MISMATCH = 0, 1, 2
@@ -212,7 +212,7 @@ _APART = 8
 _MAX_BYTES = 32 << 20
 
 
-class Found(NamedTuple):
+class LocatedRows(NamedTuple):
     """Rows found by the walk; see `locate` for the arrays."""
 
     data: Any
@@ -222,14 +222,14 @@ class Found(NamedTuple):
     changes: Any
     options: Any
 
-    def part(self, begin: int, end: int) -> Found:
+    def part(self, begin: int, end: int) -> LocatedRows:
         """A range of the rows."""
-        return Found(self.data, self.starts[:, begin:end], *(values[begin:end] for values in self[2:]))
+        return LocatedRows(self.data, self.starts[:, begin:end], *(values[begin:end] for values in self[2:]))
 
-    def taken(self, rows: Any) -> Found:
+    def taken(self, rows: Any) -> LocatedRows:
         """The given rows (row numbers)."""
         arrays = (values[rows] for values in self[2:])
-        return Found(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
+        return LocatedRows(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
 
     def absent(self, names: Sequence[str]) -> Any:
         """Of all column names, those absent from each image; null if none is absent."""
@@ -237,12 +237,12 @@ class Found(NamedTuple):
         lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
         return pa.array(lists, pa.list_(pa.string())).take(pa.array(which.reshape(-1)))
 
-    def before(self, row: int) -> Found:
+    def before(self, row: int) -> LocatedRows:
         """The rows of all events before the event of the given row."""
         return self.part(0, int(np.searchsorted(self.events, self.events[row])))
 
 
-def _pieces(found: Found) -> Iterator[Found]:
+def _pieces(found: LocatedRows) -> Iterator[LocatedRows]:
     """Split the rows of very large events into batches; the images of an update stay together."""
     offsets = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
     steps = np.arange(offsets[0], offsets[-1], _MAX_BYTES)[1:]
@@ -262,7 +262,7 @@ class MismatchError(Exception):
         self.index = index
 
 
-def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) -> Iterator[Found]:
+def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) -> Iterator[LocatedRows]:
     """The rows of some events of the same table, in order.
 
     Parameters
@@ -283,13 +283,13 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) ->
     wrong = np.flatnonzero(is_none[program_of[chosen]])
     good = chosen[: wrong[0]] if len(wrong) else chosen
     for events, data, begins, ends in images.portions(good):
-        joined = Joined.of(programs, program_of[events])
+        joined = JoinedPrograms.of(programs, program_of[events])
         yield from _walk(data, begins, ends, events, joined, width, max_rows)
     if len(wrong):
         raise MismatchError(int(chosen[wrong[0]]))
 
 
-class Joined(NamedTuple):
+class JoinedPrograms(NamedTuple):
     """Several programs in one set of arrays, and the program number of each event."""
 
     numbers: Any
@@ -299,7 +299,7 @@ class Joined(NamedTuple):
     steps: Any
 
     @classmethod
-    def of(cls, programs: list[Program | None], program_of: Ints) -> Joined:
+    def of(cls, programs: list[ImageProgram | None], program_of: Ints) -> JoinedPrograms:
         first, numbers = distinct(program_of)
         used = program_of[first].tolist()
         chosen = [program for number in used if (program := programs[number]) is not None]
@@ -314,8 +314,8 @@ class Joined(NamedTuple):
 
 
 def _walk(
-    data: Bytes, begins: Ints, ends: Ints, events: Ints, joined: Joined, width: int, max_rows: int
-) -> Iterator[Found]:
+    data: Bytes, begins: Ints, ends: Ints, events: Ints, joined: JoinedPrograms, width: int, max_rows: int
+) -> Iterator[LocatedRows]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     work = int((ends - begins).sum())
     find = locate.run
@@ -334,7 +334,7 @@ def _walk(
             count = int(np.searchsorted(of_rows, events[state[0]]))
             of_rows, in_event, changes, options = (values[:count] for values in found)
         if count:
-            whole = Found(data, starts[:, :count], of_rows, in_event, changes, options)
+            whole = LocatedRows(data, starts[:, :count], of_rows, in_event, changes, options)
             yield from _pieces(whole) if work > _MAX_BYTES else (whole,)
         if reason == MISMATCH:
             raise MismatchError(int(events[int(state[0])]))

@@ -29,9 +29,9 @@ from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
-from binlog_kaitai.rows.event_filters import Selection, Unmatched
+from binlog_kaitai.rows.event_filters import EventSelection, Unmatched
 from binlog_kaitai.rows.event_metadata import CommitTimes, Origins
-from binlog_kaitai.rows.rolled_back_rows import LeftOut, Prepared
+from binlog_kaitai.rows.rolled_back_rows import LeftOut, PreparedTransactions
 from binlog_kaitai.rows.row_counts import RowNumbers
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.sequences import era_of
@@ -103,13 +103,13 @@ class LogPages(Generic[_Page]):
             is_first, is_last = number == 0, number == len(self.sources) - 1
             is_part = source.span is not None
             filters = self._filters.without(source.repeated)
-            selection = Selection(filters, is_first=is_first, is_last=is_last, is_part=is_part)
+            selection = EventSelection(filters, is_first=is_first, is_last=is_last, is_part=is_part)
             self._unmatched.begin(source, is_first=is_first, is_last=is_last)
             with reading(source.name), source.open() as stream:
                 yield from self._read(source, stream, selection)
         self._unmatched.warn()
 
-    def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[_Page]:
+    def _read(self, source: Source, stream: Any, selection: EventSelection) -> Iterator[_Page]:
         reader = blocks_of(
             source,
             stream,
@@ -139,7 +139,7 @@ class LogPages(Generic[_Page]):
         """The state carried from one block of a log to the next, given the first."""
         raise NotImplementedError
 
-    def _page(self, block: Block, state: Any, selection: Selection) -> Iterator[_Page]:
+    def _page(self, block: Block, state: Any, selection: EventSelection) -> Iterator[_Page]:
         """The page of a block, if it has selected events; then the error of the first invalid event."""
         raise NotImplementedError
 
@@ -288,7 +288,7 @@ class RowsPages(LogPages[RowsPage]):
         self._given = definitions
         self._every_block = every_block
         is_whole = follows_xa and all(one.span is None for one in self.sources)
-        self._prepared = Prepared() if is_whole else None
+        self._prepared = PreparedTransactions() if is_whole else None
         self._origins = frozenset(origins)
         self._era = era_of(one.name for one in self.sources) if era is None else era
 
@@ -311,7 +311,7 @@ class RowsPages(LogPages[RowsPage]):
         tables = Tables(self._definitions.of(block.file, block.fixed_header(0).server_id))
         return _State(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
 
-    def _page(self, block: Block, state: _State, selection: Selection) -> Iterator[RowsPage]:
+    def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[RowsPage]:
         failures: dict[int, BinlogError] = {}
         pool = Pool()
         if self._verify_checksums:

@@ -119,7 +119,7 @@ def xid_text(body: XaPrepareEvent) -> str:
     return f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
 
 
-class Prepared:
+class PreparedTransactions:
     """Tracks the XA transactions of logs, block by block, at little cost for blocks without any."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from binlog_kaitai.log.decoders import (
     length_prefix,
     value_options,
 )
-from binlog_kaitai.rows.image_walk import Joined
+from binlog_kaitai.rows.image_walk import JoinedPrograms
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import set_old_fractions
@@ -182,7 +182,7 @@ def walked_counts(images: Images, chosen: Ints, table: Table) -> Any:
     is_known = np.array([program is not None for program in programs], dtype=np.bool_)[program_of[chosen]]
     found = [counts[:0]]
     for events, data, begins, ends in images.portions(chosen[is_known]):
-        joined = Joined.of(programs, program_of[events])
+        joined = JoinedPrograms.of(programs, program_of[events])
         sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in (1, 2))
         steps = joined.limits, sizes, prefixes, *hops_of(joined.limits, sizes, prefixes)
         found.append(np.empty(len(events), dtype=np.int64))

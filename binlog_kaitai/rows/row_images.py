@@ -30,7 +30,7 @@ _NO_BYTES = np.zeros(0, dtype=np.uint8)
 _MOST_RATIO = 1032
 
 
-class Program(NamedTuple):
+class ImageProgram(NamedTuple):
     """Layout of the images of some events; see `locate`."""
 
     which: int
@@ -69,7 +69,7 @@ class Images:
         self.rows = part.rows
         self._part = part
         self._unpacked_sizes = np.zeros(len(self.rows), dtype=np.int64)
-        self._programs: list[Program | None] | None = None
+        self._programs: list[ImageProgram | None] | None = None
         self._program_of: Any = None
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Images:
         number = int(self.table_of[index])
         return None if number < 0 else self.tables[number]
 
-    def programs(self) -> tuple[list[Program | None], Any]:
+    def programs(self) -> tuple[list[ImageProgram | None], Any]:
         """The distinct programs, None for events that match none, and the program number of each event."""
         if self._programs is None:
             self._programs, self._program_of = self._find_programs()
@@ -95,7 +95,7 @@ class Images:
         for begin, end in pairwise(limits):
             yield events[begin:end], bool(is_taken[begin])
 
-    def _find_programs(self) -> tuple[list[Program | None], Any]:
+    def _find_programs(self) -> tuple[list[ImageProgram | None], Any]:
         part, data, count = self._part, self.block.data, len(self.rows)
         before = group_ranges(data, part.before, part.before + part.before_size)
         after = group_ranges(data, part.after, part.after + part.after_size)
@@ -109,7 +109,7 @@ class Images:
         first, which = distinct(keys)
         return [self._program(index) for index in first.tolist()], which
 
-    def _program(self, index: int) -> Program | None:
+    def _program(self, index: int) -> ImageProgram | None:
         part, table = self._part, self.table(index)
         if not isinstance(table, Table) or table.widths is None or not part.matches[index]:
             return None
@@ -123,7 +123,7 @@ class Images:
         elif which == 2:
             after = self._columns(table, part.before[index], part.before_size[index])
         steps = [(column, *table.widths[column]) for column in before + after]
-        return Program(
+        return ImageProgram(
             which,
             len_partial_bits(len(table.json_columns)) if is_partial else -1,
             (len(before), len(after)),

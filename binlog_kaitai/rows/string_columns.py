@@ -15,7 +15,7 @@ from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.log.line_arrays import escape_bytes, plain
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.fused_columns import Values, Way
+from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
 from binlog_kaitai.rows.read_kernels import STRINGS
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
@@ -41,11 +41,11 @@ def escaped(value: bytes) -> str:
     return value.decode("utf-8", "backslashreplace")
 
 
-def _way(cells: Cells, kind: pa.DataType) -> Way | None:
+def _way(cells: Cells, kind: pa.DataType) -> ReadMethod | None:
     column = cells.column
     if is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
         return None
-    return Way(STRINGS, 4)
+    return ReadMethod(STRINGS, 4)
 
 
 def is_textual(column: Column) -> bool:
@@ -57,7 +57,7 @@ def _is_padded(column: Column) -> bool:
     return column.type == ColumnType.string and column.length > 0
 
 
-def texts(cells: Cells, kind: pa.DataType, values: Values | None, zero_dates: str) -> Any:
+def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dates: str) -> Any:
     """CHAR, VARCHAR, TEXT and their binary counterparts."""
     column = cells.column
     if values is None:
@@ -175,12 +175,12 @@ def single_bytes(charset: str | None) -> Any:
     return sizes, characters
 
 
-def geometries(cells: Cells, kind: pa.DataType, values: Values, zero_dates: str) -> Any:
+def geometries(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> Any:
     """SRID and WKB, as stored."""
     return values.array(kind, len(cells))
 
 
-def vectors(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def vectors(cells: Cells, kind: Any, values: ColumnValues, zero_dates: str) -> Any:
     """VECTOR: the log stores the floats in Arrow's representation."""
     data, offsets = values.bytes_and_offsets()
     if (offsets & 3).any():
@@ -248,12 +248,12 @@ def _known(cells: Cells) -> _Known:
     return found
 
 
-def choice_way(cells: Cells) -> Way | None:
+def choice_way(cells: Cells) -> ReadMethod | None:
     """How kernels read the values; None if there are too many to cache."""
-    return Way(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
+    return ReadMethod(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
 
 
-def choice_texts(cells: Cells, kind: pa.DataType, values: Values | None) -> Any:
+def choice_texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None) -> Any:
     """The column as an Arrow array, from the values read."""
     if values is None:
         return _by_value(cells, kind)

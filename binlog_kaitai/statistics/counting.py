@@ -14,7 +14,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.threads import in_order, thread_count
-from binlog_kaitai.rows.event_filters import Selection
+from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
@@ -157,7 +157,7 @@ class _Counting(Watcher):
     def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
         self._source = source
         filters = self._filters.without(source.repeated)
-        self._selection = Selection(filters, is_first=is_first, is_last=is_last)
+        self._selection = EventSelection(filters, is_first=is_first, is_last=is_last)
         self._formats: list[int] = self._stats.formats.setdefault(source.name, [])
         self.events.begin()
 

@@ -16,7 +16,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import first_words, unpacked_beginnings
 from binlog_kaitai.log.event_gtids import Markers
 from binlog_kaitai.log.groups import distinct, distinct_values, group_ranges
-from binlog_kaitai.rows.event_filters import Selection
+from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.event_metadata import CommitTimes, each_time
 from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.rows.row_counts import UNKNOWN
@@ -344,7 +344,7 @@ class EventCounts:
             self.unpacked += int(body.numbers("compressed_query.len_uncompressed")[chosen].sum())
 
 
-def chosen_events(page: TransactionsPage, selection: Selection) -> Any:
+def chosen_events(page: TransactionsPage, selection: EventSelection) -> Any:
     """Which events match the filters, as a bool array."""
     wanted = selection.of(page.block, page.gtids, page.pool)
     if selection.has_names:
@@ -352,7 +352,7 @@ def chosen_events(page: TransactionsPage, selection: Selection) -> Any:
     return wanted
 
 
-def _named(page: TransactionsPage, selection: Selection) -> Any:
+def _named(page: TransactionsPage, selection: EventSelection) -> Any:
     """Which events name one of the requested schemas or tables."""
     block, images = page.block, page.images
     named = np.zeros(len(block), dtype=np.bool_)

@@ -25,7 +25,7 @@ from binlog_kaitai.rows.image_walk import (
     BEFORE,
     DELETE,
     INSERT,
-    Found,
+    LocatedRows,
     MismatchError,
     find_runs,
     spread,
@@ -148,7 +148,7 @@ def table_batches(
 
 
 def _fitted(
-    page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema, where: Where | None
+    page: RowsPage, table: Table, found: LocatedRows, zero_dates: str, schema: pa.Schema, where: Where | None
 ) -> Iterator[pa.RecordBatch]:
     refused: BinlogError | None = None
     while len(found.events):
@@ -166,7 +166,9 @@ def _fitted(
         raise refused
 
 
-def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema) -> pa.RecordBatch:
+def _batch(
+    page: RowsPage, table: Table, found: LocatedRows, zero_dates: str, schema: pa.Schema
+) -> pa.RecordBatch:
     """Rows of a table as a batch of a schema; raises `CellError`, whose error names the column."""
     columns, own = (
         meta_columns(page, found.events, found.numbers, _is_given(found.changes), schema.names),
@@ -202,7 +204,7 @@ def joined_columns(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa
 
 
 def column_arrays(
-    page: RowsPage, found: Found, table: Table, columns: Sequence[Column], zero_dates: str
+    page: RowsPage, found: LocatedRows, table: Table, columns: Sequence[Column], zero_dates: str
 ) -> Iterator[Any]:
     """The values of the given columns; null where the image does not contain them.
 
@@ -230,7 +232,7 @@ def column_arrays(
             yield array
 
 
-def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
+def _changed_in_parts(found: LocatedRows, table: Table, column: Column) -> Any:
     """The rows in which a JSON column contains a partial update."""
     if column.index not in table.json_columns:
         return np.zeros(0, dtype=np.int64)
@@ -239,7 +241,7 @@ def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
     return rows[is_partial(found.data, found.options[rows], ordinal)]
 
 
-def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows: Ints) -> Iterator[Any]:
+def _by_reader(page: RowsPage, found: LocatedRows, table: Table, column: Column, rows: Ints) -> Iterator[Any]:
     """Values of after images from the event reader; None if the partial update cannot be applied."""
     event, images = -1, list[Row]()
     for row in rows.tolist():

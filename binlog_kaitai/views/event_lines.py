@@ -25,7 +25,7 @@ from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, text_of, write_lines
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.rows.event_filters import Selection
+from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.table_maps import TableMaps, decode
 from binlog_kaitai.sources.source import SourceLike
@@ -60,7 +60,7 @@ class Infos:
         pool: Pool,
         tables: TableMaps,
         wanted: NDArray[np.bool_],
-        selection: Selection,
+        selection: EventSelection,
         validator: BodyValidator,
         new_program: Callable[[], LineProgram],
         fail: Callable[[int, BinlogError], object],
@@ -248,7 +248,7 @@ class EventPages(LogPages[EventsPage]):
     def _begin(self, block: Block) -> _State:
         return _State(GtidColumns(), TableMaps(), BodyValidator())
 
-    def _page(self, block: Block, state: _State, selection: Selection) -> Iterator[EventsPage]:
+    def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[EventsPage]:
         gtids, tables, validator = state
         failures: dict[int, BinlogError] = {}
         pool = Pool()

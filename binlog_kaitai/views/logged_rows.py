@@ -24,7 +24,7 @@ from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
-from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, Found
+from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, LocatedRows
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.keys import Keys
@@ -191,7 +191,7 @@ def _of_table(page: RowsPage, table: Table, events: Any, failures: list[Failure]
     return made_of_table(page, table, events, failures, lambda found: _made(table, found), by_reader)
 
 
-def _made(table: Table, found: Found) -> _Rows:
+def _made(table: Table, found: LocatedRows) -> _Rows:
     images = _images(table, found)
     first = np.flatnonzero(found.changes != AFTER)
     rows = []
@@ -205,7 +205,7 @@ def _made(table: Table, found: Found) -> _Rows:
 _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
 
 
-def _images(table: Table, found: Found) -> list[dict[str, Value]]:
+def _images(table: Table, found: LocatedRows) -> list[dict[str, Value]]:
     """The values of each image by column name, without columns that the image does not contain."""
     columns = [column for column in table.schema.columns if not (found.starts[column.index] == ABSENT).all()]
     names = [column.name for column in columns]

@@ -15,10 +15,10 @@ from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.log.text_kernels import TEXT
-from binlog_kaitai.rows import row_images as images
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, Found, find_runs, spread
+from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows, find_runs, spread
 from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.string_columns import UTF8, is_textual, single_bytes
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import long_values
@@ -45,7 +45,7 @@ from binlog_kaitai.views.row_programs import (
 )
 
 
-def left_values(plan: LinePlan, found: Found, rows: Any, left: Any, longest: int) -> list[bytes]:
+def left_values(plan: LinePlan, found: LocatedRows, rows: Any, left: Any, longest: int) -> list[bytes]:
     """The text of the values that the kernel left out."""
     made, errors = np.empty(len(left), dtype=object), list[CellError]()
     for piece in distinct_values(left[:, 1]).tolist():
@@ -196,7 +196,7 @@ class Form(Protocol):
     def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
         """The texts of each event."""
 
-    def describe(self, plan: LinePlan, program: images.Program) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
         """Add the pieces of the lines, see `row_programs.Line`."""
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
@@ -223,7 +223,7 @@ class JsonForm:
         end.text(b', "schema": ' + json_text(found.schema) + b', "table": ' + json_text(found.table))
         return [begin, end.text(', "change": "')]
 
-    def describe(self, plan: LinePlan, program: images.Program) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
         """See :class:`Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).number().event(1)
@@ -249,7 +249,7 @@ class ImageForm:
         """See :class:`Form`."""
         return []
 
-    def describe(self, plan: LinePlan, program: images.Program) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
         """See :class:`Form`."""
         line = Line(plan, self.text_count)
         _, before, after = change_of(program)
@@ -263,7 +263,7 @@ class ImageForm:
         raise AssertionError("lines that are left out are for people")
 
 
-def change_of(program: images.Program) -> tuple[bytes, list[int] | None, list[int] | None]:
+def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int] | None]:
     """The change made by the rows of a program, and the columns of their before and after images."""
     change, (before, after) = _CHANGE_OF[program.which], program.columns()
     return change.encode(), None if change == "insert" else before, None if change == "delete" else after
@@ -304,7 +304,7 @@ class LineWriter:
         """The texts of the events, concatenated, and the start of each."""
         return _of_events(self._page, self._table, self._events, self._form)
 
-    def lines(self, found: Found) -> RowLines:
+    def lines(self, found: LocatedRows) -> RowLines:
         """The lines of some rows.
 
         Raises
@@ -393,7 +393,7 @@ def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
 
 
 def _written(
-    plan: LinePlan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
+    plan: LinePlan, found: LocatedRows, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
 ) -> tuple[Any, Any, Any]:
     """The lines, their ends, and the values left out: see `put_row_lines`."""
     count = len(wanted.rows)
@@ -423,7 +423,7 @@ def _written(
     return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
 
-def _some(found: Found, rows: Any) -> Found:
+def _some(found: LocatedRows, rows: Any) -> LocatedRows:
     """The given rows, with both images of updates."""
     is_update = found.changes[rows] == BEFORE
     return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))

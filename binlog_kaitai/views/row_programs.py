@@ -11,7 +11,7 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.rows.row_images import Program
+from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.string_columns import UTF8, extends_ascii, is_textual, single_bytes
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import listed_values as kinds
@@ -198,7 +198,7 @@ class Line:
 
 
 #: Adds the pieces of the lines for events with a program of `rows.images`.
-Describe = Callable[["LinePlan", Program], list[tuple[int, ...]]]
+Describe = Callable[["LinePlan", ImageProgram], list[tuple[int, ...]]]
 
 
 class LinePlan:
@@ -243,12 +243,12 @@ class LinePlan:
             self._cells[index] = *found[:4], first, len(found.words)
         return self._cells[index]
 
-    def numbers_of(self, programs: Sequence[Program | None]) -> list[int]:
+    def numbers_of(self, programs: Sequence[ImageProgram | None]) -> list[int]:
         """The program numbers for events with the given programs."""
         with self._lock:
             return [-1 if program is None else self._number_of(program) for program in programs]
 
-    def _number_of(self, program: Program) -> int:
+    def _number_of(self, program: ImageProgram) -> int:
         key = program.which, program.counts, program.steps.tobytes()
         if key not in self._numbers:
             self._numbers[key] = len(self._limits) - 1

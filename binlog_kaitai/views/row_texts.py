@@ -18,7 +18,7 @@ from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.threads import default_threads
 from binlog_kaitai.rows.column_cells import CellError
-from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, Found, MismatchError, walk
+from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import filled
@@ -103,7 +103,7 @@ class Objects(NamedTuple):
 class RowChoice(Protocol):
     """Selects rows by their values, after the filters."""
 
-    def of_found(self, table: Table, found: Found) -> Found:
+    def of_found(self, table: Table, found: LocatedRows) -> LocatedRows:
         """Selected rows among those walked by the kernels; raises CellError for an invalid value."""
         ...
 
@@ -167,7 +167,7 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Fai
 
     writers = [LineWriter(page, table, events, form) for form in _IMAGES]
 
-    def make(found: Found) -> Objects:
+    def make(found: LocatedRows) -> Objects:
         is_there = (found.changes != INSERT).any(), (found.changes != DELETE).any()
         images = (writer.lines(found) if has else None for writer, has in zip(writers, is_there, strict=True))
         return _objects(found, *images)
@@ -178,7 +178,7 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Fai
 def _table_changes(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
     """Like `_table_objects`, without images."""
 
-    def make(found: Found) -> Objects:
+    def make(found: LocatedRows) -> Objects:
         return _objects(found)
 
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
@@ -189,7 +189,7 @@ def made_of_table(
     table: Table,
     events: Any,
     failures: list[Failure],
-    make: Callable[[Found], _Made],
+    make: Callable[[LocatedRows], _Made],
     by_reader: Callable[[int], Iterable[_Made]],
     choice: RowChoice | None = None,
 ) -> Iterator[_Made]:
@@ -228,7 +228,7 @@ def by_kernels_or_reader(
 
 
 def _made(
-    make: Callable[[Found], _Made], choice: RowChoice | None, table: Table, found: Found
+    make: Callable[[LocatedRows], _Made], choice: RowChoice | None, table: Table, found: LocatedRows
 ) -> Iterator[_Made]:
     """Results for the selected rows, up to an event with a value that cannot be decoded."""
     wrong = None
@@ -245,7 +245,7 @@ def _made(
         raise MismatchError(wrong)
 
 
-def _chosen(choice: RowChoice, table: Table, found: Found) -> tuple[Found, int | None]:
+def _chosen(choice: RowChoice, table: Table, found: LocatedRows) -> tuple[LocatedRows, int | None]:
     """The selected rows, up to an event with a value that the choice cannot decode, and that event."""
     try:
         return choice.of_found(table, found), None
@@ -276,7 +276,7 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
     yield Objects(events, numbers, changes, texts("before"), texts("after"))
 
 
-def _objects(found: Found, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
+def _objects(found: LocatedRows, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
     is_change = found.changes != AFTER
     kinds = found.changes[is_change]
     return Objects(

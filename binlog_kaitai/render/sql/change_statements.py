@@ -30,7 +30,7 @@ from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side
 from binlog_kaitai.render.sql.statement_text import prepared_lines
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.sql_literals import sql_style
-from binlog_kaitai.rows.text.text_styles import Style, floats, joined
+from binlog_kaitai.rows.text.text_styles import TextStyle, floats, joined
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import STRING_TYPES
 from binlog_kaitai.values.schema import Column
@@ -241,7 +241,7 @@ def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes
     return name, b"", b""
 
 
-def _exact(style: Style) -> Style:
+def _exact(style: TextStyle) -> TextStyle:
     """The style for comparisons: a FLOAT is compared as its exact DOUBLE value."""
 
     def value(number: Any, column: Column) -> bytes:

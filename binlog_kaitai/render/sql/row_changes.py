@@ -21,9 +21,9 @@ from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import build, plain_value
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, INSERT, Found
+from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, INSERT, LocatedRows
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text.text_styles import Style
+from binlog_kaitai.rows.text.text_styles import TextStyle
 from binlog_kaitai.values.json_documents import JsonDiff
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.values.sql_text import document_sql, identifier, literal
@@ -36,7 +36,7 @@ class Side(Protocol):
         """Whether the images contain a column."""
         ...
 
-    def texts(self, column: Column, style: Style) -> pa.Array:
+    def texts(self, column: Column, style: TextStyle) -> pa.Array:
         """The literals of a column, as an Arrow array of bytes."""
         ...
 
@@ -98,7 +98,7 @@ class WalkedSide:
         Numbers of the rows among the walked ones.
     """
 
-    def __init__(self, table: Table, walked: Found, rows: Ints) -> None:
+    def __init__(self, table: Table, walked: LocatedRows, rows: Ints) -> None:
         self._table = table
         self._walked = walked
         self.rows = rows
@@ -111,7 +111,7 @@ class WalkedSide:
         starts = self._walked.starts[column.index][self.rows]
         return Cells(self._table, column, self._walked.data, starts)
 
-    def texts(self, column: Column, style: Style) -> pa.Array:
+    def texts(self, column: Column, style: TextStyle) -> pa.Array:
         return style.texts(self.cells(column))
 
     def values(self, column: Column) -> pa.Array:
@@ -145,7 +145,7 @@ class ReadSide:
     def has(self, column: Column) -> bool:
         return bool(self._images) and (column.name in self._images[0] or column.name in self._diffs[0])
 
-    def texts(self, column: Column, style: Style) -> pa.Array:
+    def texts(self, column: Column, style: TextStyle) -> pa.Array:
         literals = []
         for image, diffs in zip(self._images, self._diffs, strict=True):
             if column.name in image:
@@ -194,7 +194,7 @@ def diff_sql(column: Column, diff: JsonDiff) -> str:
 _CHANGES = ((Change.INSERT, INSERT), (Change.UPDATE, BEFORE), (Change.DELETE, DELETE))
 
 
-def walked_groups(table: Table, walked: Found) -> Iterator[ChangeGroup]:
+def walked_groups(table: Table, walked: LocatedRows) -> Iterator[ChangeGroup]:
     """Rows walked by the kernels, as groups."""
     for change, kind in _CHANGES:
         rows = np.flatnonzero(walked.changes == kind)
@@ -205,7 +205,7 @@ def walked_groups(table: Table, walked: Found) -> Iterator[ChangeGroup]:
             yield ChangeGroup(change, *numbers, before, after if change is not Change.DELETE else None)
 
 
-def _alike(walked: Found, rows: Ints, *, is_update: bool) -> Iterator[Ints]:
+def _alike(walked: LocatedRows, rows: Ints, *, is_update: bool) -> Iterator[Ints]:
     """Rows whose images have the same columns, which is true of all images of an event."""
     begins = np.flatnonzero(np.diff(walked.events[rows], prepend=-1))
     first = rows[begins]

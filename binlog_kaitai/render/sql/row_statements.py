@@ -30,7 +30,7 @@ from binlog_kaitai.render.sql.row_changes import (
 from binlog_kaitai.render.sql.script_lines import FIRST, OmissionReport, ScriptLines, comment, head_key, place
 from binlog_kaitai.render.sql.sql_options import RowChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError
-from binlog_kaitai.rows.image_walk import Found, MismatchError, walk
+from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.rows.table_maps import Table
@@ -167,10 +167,10 @@ class RowStatements:
     def _walked(self, page: RowsPage, table: Table, chosen: Ints) -> Iterator[ScriptLines]:
         max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
 
-        def walked() -> Generator[Found, None, None]:
+        def walked() -> Generator[LocatedRows, None, None]:
             yield from walk(page.images, chosen, len(table.schema.columns), max_rows)
 
-        def texts(rows: Found) -> Iterator[list[_Text]]:
+        def texts(rows: LocatedRows) -> Iterator[list[_Text]]:
             try:
                 yield self._texts(page, table, list(walked_groups(table, rows)))
             except CellError as error:
@@ -184,7 +184,9 @@ class RowStatements:
         )
         yield from (self._joined(page, table, part) for part in parts)
 
-    def _before(self, page: RowsPage, table: Table, rows: Found, error: CellError) -> Iterator[list[_Text]]:
+    def _before(
+        self, page: RowsPage, table: Table, rows: LocatedRows, error: CellError
+    ) -> Iterator[list[_Text]]:
         """The texts of all events before one with an invalid value, which the event reader reports."""
         # The row number is relative to a group, so each event is tried separately.
         for index in distinct_values(rows.events).tolist():

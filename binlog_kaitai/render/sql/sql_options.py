@@ -15,7 +15,7 @@ from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
 from binlog_kaitai.render.sql.where import ColumnValues, WhereCondition, parse_where
 from binlog_kaitai.rows.arrow_types import arrow_type
-from binlog_kaitai.rows.image_walk import Found
+from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column, NameSource
 
@@ -103,7 +103,7 @@ class RowChoice:
                 takes &= np.any([self._holds(wanted.where, side, columns) for side in sides], axis=0)
         return group if takes.all() else group.select(np.flatnonzero(takes))
 
-    def of_found(self, table: Table, walked: Found) -> Found:
+    def of_found(self, table: Table, walked: LocatedRows) -> LocatedRows:
         """See `row_objects.Choice`."""
         is_wanted = np.zeros(len(walked.events), dtype=np.bool_)
         for group in walked_groups(table, walked):

@@ -17,7 +17,7 @@ from binlog_kaitai.rows.string_columns import extends_ascii, is_text, of_bytes, 
 from binlog_kaitai.rows.text import long_values, text_styles
 from binlog_kaitai.rows.text.json_kernels import INTRODUCER
 from binlog_kaitai.rows.text.sql_kernels import put_literals, put_pieces
-from binlog_kaitai.rows.text.text_styles import HEX, Style, by_value, joined, ranges, text_array, written
+from binlog_kaitai.rows.text.text_styles import HEX, TextStyle, by_value, joined, ranges, text_array, written
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
 from binlog_kaitai.values.sql_text import PLAIN, UTF8, SqlDialect, document_sql, introducer, literal
@@ -59,7 +59,7 @@ def as_arguments(found: Any) -> Any:
     return text_array(out[:total], offsets)
 
 
-def strings(utf8: str, style: Style, cells: Cells) -> Any:
+def strings(utf8: str, style: TextStyle, cells: Cells) -> Any:
     """CHAR, VARCHAR, TEXT and their binary counterparts, UUID, INET4 and INET6."""
     column, charset = cells.column, cells.column.charset
     is_of_bytes = charset is None or charset == BINARY
@@ -78,7 +78,7 @@ def strings(utf8: str, style: Style, cells: Cells) -> Any:
     return literals(raw, introducer(charset or ""))
 
 
-def deferred_strings(utf8: str, style: Style, cells: Cells) -> Any:
+def deferred_strings(utf8: str, style: TextStyle, cells: Cells) -> Any:
     """Like `strings`, but with a placeholder for a long value that is alone; see `long_values`."""
     # A long value fills an event, whose rows are therefore few.
     if len(cells) == 1 and len(cells.data) > long_values.LONG:
@@ -106,7 +106,7 @@ def _deferred(utf8: str, cells: Cells) -> bytes | None:
     return before.encode() + b"0x" + long_values.placeholder(*found[1:], in_hex=True)
 
 
-def choices(style: Style, cells: Cells) -> Any:
+def choices(style: TextStyle, cells: Cells) -> Any:
     """ENUM and SET; each distinct value is formatted once, as a number if two members have the same text."""
     members = cells.column.members
     if members is None:
@@ -118,7 +118,7 @@ def choices(style: Style, cells: Cells) -> Any:
     return text_styles.numbers(style, Cells(cells.table, unnamed, cells.data, cells.starts))
 
 
-def documents(style: Style, cells: Cells) -> Any:
+def documents(style: TextStyle, cells: Cells) -> Any:
     """JSON as a string literal."""
     found, is_left, casts = printed_documents(cells, pa.string(), has_casts=True)
     texts = _with_casts(literals(found, INTRODUCER.tobytes().decode()), casts)
@@ -147,7 +147,7 @@ def _document(cells: Cells, raw: bytes) -> bytes:
     return (literal("null") if document is None else document_sql(document)).encode()
 
 
-def geometries(dialect: SqlDialect, _: Style, cells: Cells) -> Any:
+def geometries(dialect: SqlDialect, _: TextStyle, cells: Cells) -> Any:
     """Geometries from SRID and WKB; those without SRID, or with a frequent one, are formatted together."""
     data, offsets = contents(cells)
     raw = of_bytes(cells, pa.binary(), data, offsets)
@@ -172,13 +172,13 @@ def _srids(data: Any, offsets: Any, chosen: Any) -> Any:
     return found
 
 
-def vectors(_: Style, cells: Cells) -> Any:
+def vectors(_: TextStyle, cells: Cells) -> Any:
     """VECTOR: its floats as stored."""
     return hexed(of_bytes(cells, pa.binary(), *contents(cells)))
 
 
 @cache
-def sql_style(dialect: SqlDialect, *, defers_long: bool = False) -> Style:
+def sql_style(dialect: SqlDialect, *, defers_long: bool = False) -> TextStyle:
     """The style for SQL literals of a dialect; with `defers_long`, long values become placeholders."""
 
     def value(one: Value, column: Any) -> bytes:
@@ -187,7 +187,7 @@ def sql_style(dialect: SqlDialect, *, defers_long: bool = False) -> Style:
     own: dict[ColumnType | int, Any] = dict.fromkeys(
         STRING_TYPES, partial(deferred_strings if defers_long else strings, dialect.utf8)
     )
-    return Style({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
+    return TextStyle({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
 
 
 _WRITERS: dict[ColumnType | int, Any] = {

@@ -37,7 +37,7 @@ from binlog_kaitai.values.schema import Column
 
 
 @dataclass(frozen=True)
-class Style:
+class TextStyle:
     """A text style for values.
 
     Attributes
@@ -51,7 +51,7 @@ class Style:
         Text for NULL.
     """
 
-    writers: Mapping[ColumnType | int, Callable[[Style, Cells], Any]]
+    writers: Mapping[ColumnType | int, Callable[[TextStyle, Cells], Any]]
     value: Callable[[Value, Column], bytes]
     null: bytes = b"NULL"
 
@@ -76,7 +76,7 @@ class Style:
         return pc.if_else(is_nothing, pa.scalar(self.null, pa.binary()), found)
 
 
-def by_value(style: Style, cells: Cells, rows: Any = None) -> Any:
+def by_value(style: TextStyle, cells: Cells, rows: Any = None) -> Any:
     """Text of the given rows (or all), one value at a time, each distinct value once."""
     rows = np.arange(len(cells)) if rows is None else rows
     starts = np.maximum(cells.starts[rows], 0)
@@ -86,7 +86,7 @@ def by_value(style: Style, cells: Cells, rows: Any = None) -> Any:
     return pa.array(made, pa.binary()).take(pa.array(which))
 
 
-def replaced(style: Style, cells: Cells, found: Any, is_other: Any) -> Any:
+def replaced(style: TextStyle, cells: Cells, found: Any, is_other: Any) -> Any:
     """Texts with some rows, given by a bool array, replaced by values written one at a time."""
     rows = np.flatnonzero(is_other)
     if not len(rows):
@@ -186,7 +186,7 @@ def as_bytes(found: Any) -> Any:
     return found.view(pa.binary())
 
 
-def numbers(_: Style, cells: Cells) -> Any:
+def numbers(_: TextStyle, cells: Cells) -> Any:
     """Integers, BIT and YEAR, in decimal."""
     found = build(cells)
     kind = found.type
@@ -214,7 +214,7 @@ def _is_beyond(values: Any) -> bool:
     return int(values.min()) == np.iinfo(np.int64).min if is_signed else int(values.max()) >= 1 << 63
 
 
-def floats(_: Style, cells: Cells, *, is_exact: bool = False) -> Any:
+def floats(_: TextStyle, cells: Cells, *, is_exact: bool = False) -> Any:
     """FLOAT and DOUBLE with the fewest digits that round-trip; with `is_exact`, as DOUBLE."""
     found = build(cells)
     single = found.type.bit_width == 32
@@ -234,7 +234,7 @@ def floats(_: Style, cells: Cells, *, is_exact: bool = False) -> Any:
     return pc.replace_with_mask(texts, pa.array(is_left), as_bytes(rest))
 
 
-def decimals(_: Style, cells: Cells) -> Any:
+def decimals(_: TextStyle, cells: Cells) -> Any:
     """DECIMAL, with all digits of its scale."""
     text = build(cells).cast(pa.string())
     # Arrow writes some small numbers with an exponent.
@@ -244,7 +244,7 @@ def decimals(_: Style, cells: Cells) -> Any:
     return as_bytes(text)
 
 
-def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
+def moments(style: TextStyle, cells: Cells, quote: bytes = b"'") -> Any:
     """DATE, DATETIME, TIMESTAMP (in UTC) and TIME in quotes; null for dates that are not in the calendar."""
     found = build(cells)
     kind = found.type
