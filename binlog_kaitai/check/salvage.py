@@ -27,13 +27,13 @@ from binlog_kaitai.core.grammar import (
     read_header,
 )
 from binlog_kaitai.core.payload import read_payload
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gaps import TO_THE_END, Gap, add_gap
 from binlog_kaitai.log.part_reader import Limited
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import Span
 
 #: Shorter events are read to check whether they are intact, in bytes.
 _SHORT = 64 << 10

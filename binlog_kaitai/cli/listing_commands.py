@@ -41,9 +41,9 @@ def _write_followed(
 ) -> None:
     """Write spans of logs as they appear, until interrupted; `write` gets each one and its filters."""
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.spans import Span
     from binlog_kaitai.following.spans import with_gtids
     from binlog_kaitai.following.tail import tail
-    from binlog_kaitai.sources.source import Span
 
     for name in ("stop_position", "stop_datetime"):
         if filters.get(name) is not None:
@@ -195,8 +195,8 @@ def rows(
 
     _check_follow(follow, from_now)
     if follow:
+        from binlog_kaitai.core.spans import Span
         from binlog_kaitai.ddl.definitions import restore
-        from binlog_kaitai.sources.source import Span
 
         def write_span(source: Source, chosen: Filters) -> None:
             known = restore((source.span or Span()).definitions, ddl)

@@ -132,6 +132,13 @@ class Framer:
         while (frame := self._next()) is not None:
             yield frame
 
+    def peek(self) -> Header | None:
+        """The header of the next event, unchecked, before its body is read; None if it is incomplete."""
+        length = header_length(self.binlog_version)
+        head = self._read(length)
+        self._peeked = head + self._peeked
+        return read_header(head, self.binlog_version) if len(head) == length else None
+
     def skip_to(self, position: int) -> None:
         """Continue at a later offset, which must be the start of an event."""
         distance = position - self.position - len(self._peeked)

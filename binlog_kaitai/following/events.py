@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, Unpac
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import OneSeries, restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.feed import Feed, Start, feed_of, first
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log.event_log import Event, LogReader
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source, Span, with_later_logs
+from binlog_kaitai.sources.source import Source, with_later_logs
 
 if TYPE_CHECKING:
     from binlog_kaitai.views.logged_rows import LoggedRow

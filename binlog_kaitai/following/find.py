@@ -8,22 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import LogHeader, Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.log_headers import (
-    LogHeader,
-    open_log,
-    read_from,
-    read_log_header,
-    size_of,
-    span_from,
-)
+from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of, span_from
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, Span, log_name, log_number, series_of
+from binlog_kaitai.sources.source import MAGIC, log_name, log_number, series_of
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 

@@ -3,61 +3,24 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from binlog_kaitai.core import spans
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
-from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.log_header import PREVIOUS_TYPES
-from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
-from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.log import split_points
+from binlog_kaitai.core.spans import LogHeader, Span
+from binlog_kaitai.errors import reading
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.log.gtid_runs import previous_gtids
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, Span
+from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE_OF_HEADERS = 1 << 16
 
 #: Events that a server writes at the end of a log; none of them is longer, in bytes.
 _ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
-
-
-@dataclass(frozen=True)
-class LogHeader:
-    """Facts from the first events of a log.
-
-    Attributes
-    ----------
-    log_id : int
-        CRC32 of the first event, which stays the same when the log is closed.
-    previous : GtidSet or None
-        The GTIDs in all logs before it; None if unknown. MariaDB states only the last one of each server; all
-        numbers up to it are included.
-    is_in_use : bool
-        The log is being written, or its server was killed.
-    begun, first : int
-        Times of the first event, and of the first one of a transaction, in seconds since 1970; 0 if unknown.
-    server_id : int
-        The server that wrote the first event.
-    is_relay_log : bool
-        The events come from another server.
-    first_gtid : str or None
-        GTID of the first transaction; None if it has none.
-    """
-
-    log_id: int
-    previous: GtidSet | None
-    is_in_use: bool
-    begun: int = 0
-    first: int = 0
-    server_id: int = 0
-    is_relay_log: bool = False
-    first_gtid: str | None = None
 
 
 def open_log(path: str, keys: Keys | None = None) -> BinaryIO:
@@ -94,34 +57,10 @@ def read_log_header(path: str, keys: Keys | None = None) -> LogHeader | None:
 
 def header_of(stream: BinaryIO, path: str) -> LogHeader | None:
     """The same, of a stream at the first byte of a log."""
-    reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADERS)
-    log_id: int | None = None
-    previous: GtidSet | None = None
-    begun = first = server_id = 0
-    first_gtid: str | None = None
-    try:
-        for block in reader:
-            if log_id is None:
-                header = block.fixed_header(0)
-                log_id, begun, server_id = crc32_of(block.raw(0), header), header.timestamp, header.server_id
-            kinds = block.types.tolist()
-            for row, kind in enumerate(kinds):
-                if kind in PREVIOUS_TYPES:
-                    previous = previous_gtids(block.event(row))
-            others = [row for row, kind in enumerate(kinds) if kind not in BETWEEN]
-            if others:
-                first = block.fixed_header(others[0]).timestamp
-                if kinds[others[0]] in GTID_TYPES:
-                    first_gtid = block.event(others[0]).stated_gtid
-                break
-    except BinlogError as error:
-        if previous is None:
-            raise error.at(file=path, position=reader.position) from error.__cause__
-    context = reader.context
-    if log_id is None:
-        return None
-    rest = server_id, context.is_relay_log, first_gtid
-    return LogHeader(log_id, previous, context.is_in_use, begun, first, *rest)
+    log_header = spans.read_log_header(stream, path)
+    if log_header.damage is not None and log_header.previous is None:
+        raise log_header.damage
+    return None if log_header.server_id is None else log_header
 
 
 def closed_at(path: str) -> int | None:
@@ -133,7 +72,7 @@ def closed_at(path: str) -> int | None:
         It does not begin like a readable log.
     """
     with reading(path), open_log(path) as stream:
-        layout = split_points.read_log_header(stream, path).context().layout
+        layout = spans.read_log_header(stream, path).context().layout
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(size - _LONGEST_END, len(MAGIC)))
         data = read_up_to(stream, _LONGEST_END)

@@ -10,6 +10,7 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
@@ -24,7 +25,7 @@ from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.split_points import Log, SplitPointFinder
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, Source, Span
+from binlog_kaitai.sources.source import MAGIC, Source
 
 #: Beyond the end of any file.
 FAR = 1 << 62

@@ -9,6 +9,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.lake.rules import Rules
@@ -16,7 +17,7 @@ from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_schemas import common_type, table_schema, untaken_name
 from binlog_kaitai.views.parquet_folder import folder_name
 from binlog_kaitai.views.row_masks import Method

@@ -12,6 +12,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake import DATE, TIMES, VIEWS
 from binlog_kaitai.lake.rules import NO_RULES, Rules
@@ -21,7 +22,7 @@ from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import (
     ABSENT_FIELD,
@@ -189,7 +190,7 @@ def write_damage(
 ) -> dict[str, int]:
     """Write damage found in a log to a file in the ``damage`` folder; returns its path and row count."""
     with opened(split) as log:
-        begun = datetime.fromtimestamp(log.log_header.timestamp, UTC)
+        begun = datetime.fromtimestamp(log.log_header.begun, UTC)
     rows = [
         {
             "file": split.name,

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import (
     BinlogError,
     ConnectionLostError,
@@ -24,7 +25,7 @@ from binlog_kaitai.errors import (
     TornLogWarning,
     UsageError,
 )
-from binlog_kaitai.following.log_headers import LogHeader, header_of
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import FLAGS_AT, IN_USE, SERVER_IDS
 from binlog_kaitai.live.packets import DumpStream, StreamState

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.log_header import PREVIOUS_TYPES
+from binlog_kaitai.core.spans import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError
 from binlog_kaitai.live.causes import TORN, with_cause

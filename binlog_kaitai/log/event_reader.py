@@ -31,6 +31,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.core.row_numbers import RowNumbers
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
 from binlog_kaitai.errors import (
     BAD_CHECKSUM,
@@ -42,7 +43,7 @@ from binlog_kaitai.errors import (
     reading,
 )
 from binlog_kaitai.log.log_end import End, classify_end
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 
 
 class ParsedEvent:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.core import log_header
+from binlog_kaitai.core import spans
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.log_header import PREVIOUS_TYPES
+from binlog_kaitai.core.spans import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import GTID_TYPES, mysql_gtid
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.kernels.byte_kernels import BAD
@@ -124,7 +124,7 @@ def _add_one_by_one(gtids: GtidSet, block: Block, rows: Any) -> None:
 
 
 def previous_gtids(event: ParsedEvent) -> GtidSet:
-    """The GTIDs before a log, from the event that contains them; see `log_header.previous_gtids`.
+    """The GTIDs before a log, from the event that contains them; see `spans.previous_gtids`.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def previous_gtids(event: ParsedEvent) -> GtidSet:
         The event is damaged.
     """
     try:
-        return log_header.previous_gtids(event.parsed)
+        return spans.previous_gtids(event.parsed)
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
 

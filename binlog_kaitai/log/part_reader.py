@@ -10,12 +10,13 @@ from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_up_to
 from binlog_kaitai.core.grammar import header_length, read_header
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, FramingError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 
 
 def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader | SpanReader:

@@ -23,16 +23,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.framing import read_start, read_up_to
-from binlog_kaitai.core.grammar import EventType, header_length, masks, read_header
-from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
@@ -47,7 +45,7 @@ from binlog_kaitai.log.boundaries import (
 from binlog_kaitai.log.gaps import AroundDamage, Gap
 from binlog_kaitai.log.part_reader import SpanReader
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import MAGIC, Span
+from binlog_kaitai.sources.source import MAGIC
 
 #: Events are followed from this distance before an offset, and to this distance after a split point, in
 #: bytes.
@@ -58,98 +56,8 @@ NEAR = 4 << 20
 
 _BLOCK = 1 << 18
 
-#: Maximum number of events before the first transaction.
-_MAX_HEADER_EVENTS = 64
-
 #: Distance between cached split points of a log that was followed from the start, in bytes.
 _STRIDE = 1 << 20
-
-
-class LogProperties(NamedTuple):
-    """Properties of a log, from its first events.
-
-    Attributes
-    ----------
-    format : bytes or None
-        The format description event; None before version 4, or if the file ends before it.
-    has_gtids : bool
-        Whether the first transaction begins with a GTID event.
-    is_relay_log : bool
-        Whether the events, and the positions in their headers, come from another server.
-    is_encrypted : bool
-        Whether the following events are encrypted.
-    timestamp : int
-        Time when the log was created, in seconds since 1970; 0 if unknown.
-    server_id : int or None
-        Server that wrote the first event; None if there is none.
-    """
-
-    binlog_version: int
-    format: bytes | None
-    has_gtids: bool
-    is_relay_log: bool
-    is_encrypted: bool
-    timestamp: int
-    server_id: int | None = None
-
-    @property
-    def formats(self) -> tuple[bytes, ...]:
-        return () if self.format is None else (self.format,)
-
-    def context(self) -> Context:
-        """The state after the format description."""
-        return self.span(len(MAGIC)).context()
-
-    def span(self, start: int) -> Span:
-        """The rest of the log from an offset on."""
-        return Span(start, binlog_version=self.binlog_version, formats=self.formats)
-
-
-def read_log_header(stream: BinaryIO, name: str) -> LogProperties:
-    """The header of a log, from a seekable stream; `name` appears in errors.
-
-    Raises
-    ------
-    NotABinlogError, EncryptedError, GrammarError
-        The stream does not begin with a readable log.
-    """
-    stream.seek(0)
-    version, _ = read_start(stream)
-    length = header_length(version)
-    context, position = Context(version), len(MAGIC)
-    described, is_encrypted, timestamp = None, False, 0
-    server_id: int | None = None
-    kind = -1
-    for _ in range(_MAX_HEADER_EVENTS):
-        stream.seek(position)
-        data = read_up_to(stream, length)
-        if len(data) < length:
-            break
-        header = read_header(data, version)
-        kind = context.layout.effective_type(header.type_code)
-        timestamp = timestamp or header.timestamp
-        server_id = header.server_id if server_id is None else server_id
-        if kind not in BETWEEN or header.len_event < length:
-            break
-        if kind == EventType.format_description_event:
-            data += read_up_to(stream, header.len_event - length)
-            if len(data) < header.len_event:
-                break
-            try:
-                context.observe(data, header)
-            except BinlogError as error:
-                if described is not None:
-                    break  # the event reader raises the error
-                raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
-            described = described or data
-        # A copy sent by a server is not encrypted, and the event in it is flagged as ignorable.
-        is_plain = bool(header.flags & masks.EventHeader.IS_IGNORABLE)
-        is_encrypted |= kind == EventType.start_encryption_event and not is_plain
-        position += header.len_event
-    has_gtids = kind in GTID_TYPES
-    return LogProperties(
-        version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id
-    )
 
 
 class Log:
@@ -164,7 +72,8 @@ class Log:
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream = stream
         self.name = name
-        self.log_header = read_log_header(stream, name)
+        stream.seek(0)
+        self.log_header = read_log_header(stream, name, reads_gtids=False)
         self._context = self.log_header.context()
         self._context.has_exact_positions &= not self.log_header.is_relay_log
         is_checksummed = self._context.layout.is_checksummed
@@ -287,7 +196,7 @@ class SplitPointFinder:
         it may begin inside a transaction.
     """
 
-    def __init__(self, log_header: LogProperties, *, is_sure: bool = True) -> None:
+    def __init__(self, log_header: LogHeader, *, is_sure: bool = True) -> None:
         self._has_gtids = log_header.has_gtids
         self._boundaries = Boundaries()
         self._is_sure = is_sure

@@ -25,6 +25,7 @@ from binlog_kaitai.core.grammar import (
     header_length,
     header_offset,
 )
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import unknown_signs
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
@@ -39,7 +40,7 @@ from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.rows.table_maps import LIMITS, WORDS, Table, Tables, ends_with
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
 
 #: What an event means for definitions, see `find_defining`.

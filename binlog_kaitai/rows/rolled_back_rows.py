@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.bodies import XaPrepareEvent
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, RolledBackWarning
 from binlog_kaitai.kernels.arrays import Ints
@@ -30,7 +31,7 @@ from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.remote import is_url
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 
 #: Maximum number of tables, or places, named in a warning.
 _MOST_NAMED = 5

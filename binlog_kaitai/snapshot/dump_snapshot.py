@@ -12,9 +12,9 @@ from typing import BinaryIO
 
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import SourceError, TruncatedError, reading
-from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect
 from binlog_kaitai.snapshot.dump_loading import DumpProgress, Loading
@@ -336,7 +336,8 @@ def snapshot_of_dump(
 
         def identify() -> None:
             if (header := header_of(files.log)) is not None:
-                files.time, files.server_id = datetime.fromtimestamp(header.begun, UTC), header.server_id
+                files.time = datetime.fromtimestamp(header.begun, UTC)
+                files.server_id = header.server_id or 0
                 _check_server(header, loading.gtids, files.log)
 
         try:

@@ -17,11 +17,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import BinaryIO, NamedTuple, Union, cast
 
-from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import MAGIC as MAGIC
-from binlog_kaitai.core.grammar import read_header
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.log_header import gtids_before
+from binlog_kaitai.core.spans import Span, read_log_header
 from binlog_kaitai.errors import DamagedError, SourceError, UsageError, reading
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.keys import Keys
@@ -30,73 +28,6 @@ from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.servers import is_server, servers_of
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
-
-
-@dataclass(frozen=True)
-class Span:
-    """A range of a log that can be read alone, and the state at its start.
-
-    Attributes
-    ----------
-    start : int
-        Offset of the first event; 0 for the start of the log.
-    end : int or None
-        Offset after the last event; None for the end of the log at the time of reading.
-    is_exact : bool
-        Start and end are split points. Otherwise, the span stands for the transactions that begin in the
-        range; `binlog_kaitai.views.splits` finds where these begin and end.
-    binlog_version : int
-        1, 3 or 4.
-    formats : tuple of bytes
-        The format description events in force, oldest first; empty at the start of the log.
-    gaps : tuple of (int, int)
-        Ranges to skip, ascending.
-    definitions : str
-        Table definitions from earlier statements, as far as a checkpoint has them; see
-        `binlog_kaitai.ddl.definitions`.
-    include, exclude : str
-        Only, or without, the transactions with these GTIDs; ``""`` for all of them.
-    era : int
-        That of its changes in the column `_sequence`, see `binlog_kaitai.rows.sequences`.
-    """
-
-    start: int = 0
-    end: int | None = None
-    is_exact: bool = True
-    binlog_version: int = 4
-    formats: tuple[bytes, ...] = ()
-    gaps: tuple[tuple[int, int], ...] = ()
-    definitions: str = ""
-    include: str = ""
-    exclude: str = ""
-    era: int = 0
-
-    @property
-    def pieces(self) -> Iterator[tuple[int, int | None]]:
-        """The ranges between the gaps, which may be empty; the last end is None at the end of the log."""
-        start = self.start
-        for gap_start, gap_end in self.gaps:
-            yield start, gap_start
-            start = gap_end
-        yield start, self.end
-
-    def context(self) -> Context:
-        """The state at the start.
-
-        Raises
-        ------
-        GrammarError
-            A format description event cannot be decoded.
-        """
-        context = Context(self.binlog_version)
-        for raw in self.formats:
-            context.observe(raw, read_header(raw, self.binlog_version))
-        return context
-
-    def rest(self, position: int) -> Span:
-        """The part from an offset between events on, with the formats of the whole."""
-        gaps = tuple(gap for gap in self.gaps if gap[1] > position)
-        return replace(self, start=max(self.start, position), gaps=gaps)
 
 
 class State(NamedTuple):
@@ -263,7 +194,7 @@ def _gtids_before(log: Source) -> GtidSet:
     if log.path is None or state_of(log.path).size <= len(MAGIC):
         return GtidSet()
     with reading(log.name), log.open() as stream:
-        return gtids_before(stream)
+        return read_log_header(stream, log.name).previous or GtidSet()
 
 
 def _paths_of(path: str) -> list[str]:

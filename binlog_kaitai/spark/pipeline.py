@@ -24,13 +24,14 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
-from binlog_kaitai.sources.source import Source, Span, with_state
+from binlog_kaitai.sources.source import Source, with_state
 from binlog_kaitai.spark import limits
 from binlog_kaitai.spark.progress import PipelineMeter, Progress
 from binlog_kaitai.spark.registration import register_source

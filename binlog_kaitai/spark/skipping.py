@@ -20,8 +20,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
+from binlog_kaitai.following.log_headers import closed_at, read_log_header
 from binlog_kaitai.sources.source import Source, natural_key, series_of
 
 #: How far the time of an event may be before its log was opened, or after it was closed.
@@ -95,7 +96,7 @@ def _may_have_gtids(one: LogHeader | None, following: LogHeader | None, wanted: 
 
 def _following(files: Sequence[Source], logs: Sequence[_Log]) -> dict[int, LogHeader]:
     """The header of the log that follows each log, if there is one."""
-    series: dict[tuple[tuple[str, str], int], list[int]] = defaultdict(list)
+    series: dict[tuple[tuple[str, str], int | None], list[int]] = defaultdict(list)
     for number, (file, log) in enumerate(zip(files, logs, strict=True)):
         if log.log_header is not None:
             series[series_of(file.name), log.log_header.server_id].append(number)

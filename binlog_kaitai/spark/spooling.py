@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.feed import Start
-from binlog_kaitai.following.log_headers import LogHeader, read_log_header
+from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live import server_logs as source
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.log_spool import LogSpool

@@ -9,10 +9,11 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following.spans import definitions_in, with_gtids
 from binlog_kaitai.sources.keys import use
-from binlog_kaitai.sources.source import Source, Span, with_state
+from binlog_kaitai.sources.source import Source, with_state
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import header_length, read_header
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, NotABinlogError, TruncatedError
 from binlog_kaitai.log.gaps import TO_THE_END, Gap
 from binlog_kaitai.log.split_points import Log
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.splits import exact_in, opened, read_span
 
 #: After this many damaged events in a transaction, the rest of the transaction is skipped.

@@ -23,6 +23,7 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import OneSeries
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, reading
@@ -32,7 +33,7 @@ from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.packed import warn_undivided
-from binlog_kaitai.sources.source import Source, SourceLike, Span, State, resolve, series_of, with_state
+from binlog_kaitai.sources.source import Source, SourceLike, State, resolve, series_of, with_state
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.views.changes_view import json_batches, typed_batches

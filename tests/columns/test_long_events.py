@@ -17,9 +17,10 @@ from binlog_kaitai.check import repair, slice_log
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.framing import TailKind
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.log import block_reader as reader
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 from tests.columns.long_logs import log_of_statement, log_of_value
 from tests.columns.support import by_columns, by_reader
 from tests.corpus_files import LogFile, case, logs

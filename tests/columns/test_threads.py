@@ -19,13 +19,14 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import _Scan, scan
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.log.threads import in_order, side_by_side, thread_count
 from binlog_kaitai.render.check_reports import report_object
 from binlog_kaitai.rows import log_pages
 from binlog_kaitai.rows.log_pages import RowsPages
-from binlog_kaitai.sources.source import Source, Span
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views import parquet_folder as folders
 from binlog_kaitai.views.event_lines import EventPages, write_json
 from binlog_kaitai.views.parquet_folder import write_changes, write_view

@@ -12,9 +12,9 @@ import pytest
 import zstandard
 
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
-from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.snapshot import dump_loading as loading
@@ -284,7 +284,16 @@ def test_the_log_of_the_position(tmp_path: Path) -> None:
         f"SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'aa684a90-e768-11f1-ab26-02fc00000001:1,\n{source}:1-21';\n"
     )
     dump = script(T, position=purged + POSITION)
-    own, other = (LogHeader(1, GtidSet.parse(f"{source}:1-{last}"), True, 86400, 0, 7) for last in (20, 22))
+    own, other = (
+        LogHeader(
+            log_id=1,
+            previous=GtidSet.parse(f"{source}:1-{last}"),
+            is_in_use=True,
+            begun=86400,
+            server_id=7,
+        )
+        for last in (20, 22)
+    )
     loaded(dump, tmp_path, header=own)
     (path,) = (tmp_path / "snapshot").rglob("*.parquet")
     (row,) = pq.ParquetFile(path).read().to_pylist()

@@ -14,7 +14,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
+from binlog_kaitai.core.spans import LogHeader
+from binlog_kaitai.following.log_headers import closed_at, read_log_header
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
@@ -53,7 +54,9 @@ def head(
     begun = int(BEGUN.timestamp() + day * DAY)
     start = begun if first is None else int(BEGUN.timestamp() + first * DAY)
     previous = None if gtids is None else GtidSet.parse(gtids)
-    return LogHeader(1, previous, False, begun, start, server_id, False, first_gtid)
+    return LogHeader(
+        log_id=1, previous=previous, begun=begun, first=start, server_id=server_id, first_gtid=first_gtid
+    )
 
 
 def chosen(logs: list[Source], **options: Any) -> list[int]:
