@@ -51,7 +51,7 @@ from binlog_kaitai.log.gaps import AroundDamage, Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
-from binlog_kaitai.sources.outputs import refuse_inputs
+from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import MAGIC, Source
 
 _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event

@@ -16,7 +16,7 @@ from binlog_kaitai.cli.console import progress_over_all, say
 from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, Filters, whole_number
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.sources import outputs
+from binlog_kaitai.sources import disk as outputs
 from binlog_kaitai.sources.remote import is_url
 
 if TYPE_CHECKING:

@@ -159,7 +159,7 @@ _TABLE = {
         "put_literals": "u1[] i8[] i8[] u1[] u1[]* i8[]*",
         "put_pieces": "u1[] i8[] i8[] u1[]* i8[]*",
     },
-    "binlog_kaitai.sources.event_kernels": {
+    "binlog_kaitai.sources.event_cipher": {
         "collect_blocks": "u1[]* i8[] i8[] i8 u1[] u1[]* u1[]*",
         "find_events": "u1[] i8[]*",
         "put_blocks": "u1[]* i8[] i8[] u1[] u1[] u1[] u1[]",

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake.origins import written_name
-from binlog_kaitai.sources.disk import replace_file, sync
-from binlog_kaitai.sources.locks import locked, try_lock
+from binlog_kaitai.sources.disk import locked, replace_file, sync, try_lock
 
 if TYPE_CHECKING:
     from binlog_kaitai.lake.iceberg import IcebergTables

@@ -14,9 +14,8 @@ from binlog_kaitai.errors import ServerError, SourceError, UsageError, reading, 
 from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources import eras
-from binlog_kaitai.sources.disk import replace_file
+from binlog_kaitai.sources.disk import replace_file, try_lock_open
 from binlog_kaitai.sources.eras import STATE, VERSION
-from binlog_kaitai.sources.locks import try_lock_open
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_name
 

@@ -56,8 +56,7 @@ from binlog_kaitai.live.server_logs import anyone, log_header
 from binlog_kaitai.live.server_session import Server, ServerSession
 from binlog_kaitai.live.torn_logs import PASSED
 from binlog_kaitai.sources import eras
-from binlog_kaitai.sources.disk import replace_file
-from binlog_kaitai.sources.locks import locked
+from binlog_kaitai.sources.disk import locked, replace_file
 from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
 
 _READERS, _LOCK = "readers", ".lock"

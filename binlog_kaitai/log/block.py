@@ -22,7 +22,7 @@ from binlog_kaitai.core.grammar import (
     header_length,
     read_header,
 )
-from binlog_kaitai.core.row_pieces import Pieces
+from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers

@@ -30,7 +30,7 @@ from binlog_kaitai.core.grammar import (
     read_header,
 )
 from binlog_kaitai.core.payload import read_payload
-from binlog_kaitai.core.row_numbers import RowNumbers
+from binlog_kaitai.core.rows_events import RowNumbers
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
 from binlog_kaitai.errors import (

@@ -15,10 +15,9 @@ import numpy as np
 
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.filters import Filters, matches
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
-from binlog_kaitai.core.table_set import matches
 from binlog_kaitai.errors import FilterWarning
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, SourceError

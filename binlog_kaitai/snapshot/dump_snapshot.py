@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
-from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import SourceError, TruncatedError, reading
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.types import Dialect

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import NoneType
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, ServerError

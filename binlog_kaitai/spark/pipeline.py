@@ -274,7 +274,7 @@ class Pipeline:
 
         Until the first batch is decided, the lake is empty: it contains the snapshot, and the first changes.
         """
-        from binlog_kaitai.core.table_set import TableSet
+        from binlog_kaitai.core.filters import TableSet
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.snapshot.server_snapshot import take_snapshot
         from binlog_kaitai.snapshot.snapshot_files import Snapshot

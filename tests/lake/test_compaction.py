@@ -23,7 +23,7 @@ from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.compaction import compact
 from binlog_kaitai.lake.origins import ORIGINS, origins_of
 from binlog_kaitai.sources import disk
-from binlog_kaitai.sources.locks import try_lock
+from binlog_kaitai.sources.disk import try_lock
 from tests.corpus_files import CORPUS
 from tests.lake.test_lake import KilledError, fill, opened, rows
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake.rules import NO_RULES, Rules

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import SPARK

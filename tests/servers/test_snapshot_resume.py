@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import SPARK
 from binlog_kaitai.live.server_session import ServerSession

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
-from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.types import SPARK

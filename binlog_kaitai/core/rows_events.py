@@ -1,4 +1,6 @@
-"""Reassembles rows events that MariaDB (since 12.3) splits because they exceed the packet size.
+"""Rows events over more than one event: the pieces of a split one, and row numbers in a payload.
+
+MariaDB (since 12.3) splits rows events that exceed the packet size.
 
 Rules
 -----
@@ -10,7 +12,8 @@ Rules
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
 
 from zlib_ng.zlib_ng import crc32
 
@@ -118,3 +121,53 @@ class Pieces:
 def _has_checksum(raw: bytes) -> bool:
     """Whether the last bytes are the CRC32 of the preceding ones; servers are not known to write one here."""
     return crc32(raw[:-CHECKSUM_SIZE]) == int.from_bytes(raw[-CHECKSUM_SIZE:], "little")
+
+
+_Event = TypeVar("_Event")
+
+
+class RowNumbers(Generic[_Event]):
+    """The first row number of each rows event in one payload.
+
+    Parameters
+    ----------
+    read_again
+        Returns the payload's rows events, starting from the first one.
+    """
+
+    def __init__(self, read_again: Callable[[], Iterator[_Event]]) -> None:
+        self._ends: list[int | None] = []
+        self._read_again = read_again
+        self._skipped: Iterator[_Event] | None = None
+        self._position = 0
+
+    def first(self, ordinal: int, count: Callable[[_Event], int]) -> int:
+        """The number of an event's first row.
+
+        Parameters
+        ----------
+        ordinal
+            Index of the rows event in the payload, from 0.
+        count
+            Counts the rows of an event; called for events whose end was not recorded with `set_end`.
+        """
+        if not ordinal:
+            return 0
+        if (end := self._end(ordinal - 1)) is not None:
+            return end
+        if self._skipped is None:
+            self._skipped = self._read_again()
+        while self._position < ordinal and (event := next(self._skipped, None)) is not None:
+            if self._end(self._position) is None:
+                before = self._end(self._position - 1) if self._position else 0
+                self.set_end(self._position, (before or 0) + count(event))
+            self._position += 1
+        return self._end(ordinal - 1) or 0
+
+    def set_end(self, ordinal: int, end: int) -> None:
+        """Record the number after an event's last row."""
+        self._ends += [None] * (ordinal + 1 - len(self._ends))
+        self._ends[ordinal] = end
+
+    def _end(self, ordinal: int) -> int | None:
+        return self._ends[ordinal] if ordinal < len(self._ends) else None
