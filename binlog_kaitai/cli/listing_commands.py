@@ -42,8 +42,7 @@ def _write_followed(
     """Write spans of logs as they appear, until interrupted; `write` gets each one and its filters."""
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.spans import Span
-    from binlog_kaitai.following.spans import with_gtids
-    from binlog_kaitai.following.tail import tail
+    from binlog_kaitai.following.feed import tail
 
     for name in ("stop_position", "stop_datetime"):
         if filters.get(name) is not None:
@@ -61,7 +60,7 @@ def _write_followed(
     with suppress(KeyboardInterrupt):
         for source in tail(sources, from_now=from_now, ddl=ddl, stop=lambda: bool(interrupts)):
             first = first or source.path
-            chosen = with_gtids(filters, source.span or Span())
+            chosen = (source.span or Span()).restrict(filters)
             if source.path != first:
                 chosen["start_position"] = None
             write(source, Filters.of(**chosen))

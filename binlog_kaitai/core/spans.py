@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
@@ -87,6 +87,19 @@ class Span:
         """The part from an offset between events on, with the formats of the whole."""
         gaps = tuple(gap for gap in self.gaps if gap[1] > position)
         return replace(self, start=max(self.start, position), gaps=gaps)
+
+    def restrict(self, filters: Mapping[str, Any]) -> dict[str, Any]:
+        """Filters, as `Filters.of` takes them, restricted to the GTIDs of the span."""
+        chosen = dict(filters)
+        if self.include:
+            wanted, own = GtidSet.parse(self.include), chosen.get("include_gtids")
+            both = wanted.without(wanted.without(GtidSet.parse(own))) if own else wanted
+            chosen["include_gtids"] = str(both) or None
+            if not both:
+                chosen["exclude_gtids"] = self.include
+        if self.exclude:
+            chosen["exclude_gtids"] = ",".join(filter(None, (chosen.get("exclude_gtids"), self.exclude)))
+        return chosen
 
 
 @dataclass

@@ -1,19 +1,5 @@
 """Follows logs that a server is writing, in repeatable steps.
 
-================  ==================================================================
-checkpoints       a position between two transactions, as stored in a checkpoint
-log_headers       the start of a log: format, identity, and the GTIDs before it
-walk              from a checkpoint through complete transactions, up to a limit
-spans             what readers of a followed span need besides its source
-find              the log of a checkpoint, even after another server took over
-effects           effects of statements on whole tables
-tail              existing transactions, then new ones as they are committed
-follower          from one checkpoint to the next, as the logs grow
-backlog           how far a reader lags behind the newest event
-events            the same, event by event
-feed              the logs of a running server, as files
-================  ==================================================================
-
 Rules
 -----
 1. A checkpoint is a position between transactions. Only complete transactions of the file in use are read.

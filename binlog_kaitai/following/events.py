@@ -145,7 +145,6 @@ class RowFollower(LogFollower["LoggedRow"]):
 
     def _of_span(self, source: Source) -> Iterator[LoggedRow]:
         # Following events does not need these modules.
-        from binlog_kaitai.following.spans import with_gtids
         from binlog_kaitai.rows.event_metadata import ORIGINS
         from binlog_kaitai.rows.log_pages import RowsPages
         from binlog_kaitai.views.logged_rows import rows_of_pages
@@ -153,7 +152,7 @@ class RowFollower(LogFollower["LoggedRow"]):
         span = source.span or Span()
         pages = RowsPages(
             source,
-            Filters.of(**with_gtids(self._filters, span)),
+            Filters.of(**span.restrict(self._filters)),
             definitions=restore(span.definitions, self._ddl),
             verify_checksums=self._verify_checksums,
             origins=ORIGINS,

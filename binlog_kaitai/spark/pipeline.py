@@ -160,10 +160,10 @@ class _LakeReader(FollowingReader):
             )
 
     def _write_around(self, source: Source, staging: Path, piece: dict[str, Any]) -> Iterator[Written]:
-        from binlog_kaitai.following.spans import definitions_in
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_around, write_damage
         from binlog_kaitai.spark.split_rows import report_dropped
+        from binlog_kaitai.views.splits import definitions_in
 
         job, split = self._job, with_state(source)
         written, damages = write_around(

@@ -11,7 +11,6 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import restore
-from binlog_kaitai.following.spans import definitions_in, with_gtids
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import Source, with_state
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
@@ -19,6 +18,7 @@ from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
 from binlog_kaitai.spark.stream import FollowingReader, StepPartition
 from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.views.splits import definitions_in
 
 _WITH_DEFINITIONS = ("changes", "ddl", TABLE)
 
@@ -59,7 +59,7 @@ def span_batches(source: Source, options: ReadOptions, target: pa.Schema) -> Ite
     from binlog_kaitai.views.transaction_batches import read_transactions
 
     span = source.span or Span()
-    filters = with_gtids(options.filters, span)
+    filters = span.restrict(options.filters)
     if options.mode != "FAILFAST":
         yield from _around(source, options, filters, target)
         return

@@ -25,12 +25,14 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import OneSeries
+from binlog_kaitai.ddl.definitions import OneSeries, restore
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, reading
+from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.rows.log_definitions import LateDefinitions, definitions_before, new_definitions
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
+from binlog_kaitai.rows.table_maps import statement_body, statements_in
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.packed import warn_undivided
 from binlog_kaitai.sources.source import Source, SourceLike, State, resolve, series_of, with_state
@@ -309,3 +311,22 @@ def _server_id_of(log: Source) -> int | None:
             return opened_log.log_header.server_id
     except (DamagedError, NotABinlogError):
         return None
+
+
+def definitions_in(source: Source, ddl: str | None) -> Callable[[Span], Definitions]:
+    """Returns the table definitions at the start of any part of a followed span."""
+    whole = source.span or Span()
+
+    def before(part: Span) -> Definitions:
+        definitions = restore(whole.definitions, ddl)
+        if part.start > whole.start:
+            with opened(source) as log:
+                for block in log.blocks(whole, part.start):
+                    if isinstance(block, Gap):
+                        continue
+                    for row in statements_in(block):
+                        if block.positions[row] < part.start:
+                            definitions.observe_query(statement_body(block, row))
+        return definitions
+
+    return before

@@ -13,11 +13,10 @@ import pytest
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.following.log_headers import read_log_header
-from binlog_kaitai.following.spans import definitions_in
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.views.skip_damage import read_around
-from binlog_kaitai.views.splits import plan
+from binlog_kaitai.views.splits import definitions_in, plan
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 from tests.extent import rounds, sample

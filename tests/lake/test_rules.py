@@ -15,13 +15,12 @@ from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Effect, Kind
-from binlog_kaitai.following.spans import definitions_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules, keep_rules
 from binlog_kaitai.lake.write import Written, write_around, write_damage, write_lake
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
-from binlog_kaitai.views.splits import plan
+from binlog_kaitai.views.splits import definitions_in, plan
 from tests.corpus_files import CORPUS
 from tests.lake.test_lake import rows
 
