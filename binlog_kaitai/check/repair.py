@@ -18,8 +18,8 @@ import numpy as np
 
 from binlog_kaitai.check.damage_scan import Start, scan
 from binlog_kaitai.check.format_search import Rebuilt
+from binlog_kaitai.check.log_start import CorrectedStart, find_log_start, read_log_start, replaced
 from binlog_kaitai.check.log_writer import LogWriter, writing
-from binlog_kaitai.check.rewritten_headers import CorrectedStart, find_log_header, read_log_header, replaced
 from binlog_kaitai.check.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.check.verify_report import Report
 from binlog_kaitai.core.grammar import EventType, Format
@@ -320,9 +320,9 @@ def _header_of(stream: BinaryIO, format_from: Source | None) -> CorrectedStart:
     """The start of a log, corrected, or that of another log with the same format."""
     if format_from is not None:
         with reading(format_from.name), format_from.open() as other:
-            return replaced(stream, read_log_header(other))
+            return replaced(stream, read_log_start(other))
     try:
-        return find_log_header(stream)
+        return find_log_start(stream)
     except BinlogError as error:
         if isinstance(error, NotABinlogError) and not isinstance(error, DamagedError):
             raise

@@ -76,7 +76,7 @@ REASONS = {
     "sources/mariadb_encryption.py": "the flag that servers set, and the checksum after that",
     "sources/innodb_pages.py: page": "the checksum of a page",
     "check/format_search.py": "fields of a drafted format description",
-    "check/rewritten_headers.py: _neighbours": "the checksum without the flag of a log in use",
+    "check/log_start.py: _neighbours": "the checksum without the flag of a log in use",
     # Values that the grammar has as bytes, since they may have more than 53 bits or are strings to the log.
     "rows/event_metadata.py: _times": "the flag in the highest bit of a timestamp",
     "rows/text/json_kernels.py: put_scalar": "types of integers; odd: signed",

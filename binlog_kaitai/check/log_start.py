@@ -88,7 +88,7 @@ class CorrectedStart:
         return _context_after(self.data)
 
 
-def read_log_header(stream: BinaryIO) -> CorrectedStart:
+def read_log_start(stream: BinaryIO) -> CorrectedStart:
     """The magic and first event of a log, unchanged; and the ROTATE_EVENT before it in a saved stream.
 
     Raises
@@ -111,7 +111,7 @@ def read_log_header(stream: BinaryIO) -> CorrectedStart:
     return CorrectedStart(data, end)
 
 
-def find_log_header(stream: BinaryIO) -> CorrectedStart:
+def find_log_start(stream: BinaryIO) -> CorrectedStart:
     """The same for a log whose start may be damaged, corrected.
 
     Raises
@@ -134,7 +134,7 @@ def find_log_header(stream: BinaryIO) -> CorrectedStart:
 def _as_it_is(stream: BinaryIO) -> tuple[CorrectedStart | None, BinlogError | None]:
     """The start of a log, if it can be read, and the damage to it."""
     try:
-        head = read_log_header(stream)
+        head = read_log_start(stream)
         is_right = _is_right(head, stream)
     except BinlogError as error:
         return None, error
