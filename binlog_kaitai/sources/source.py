@@ -240,8 +240,8 @@ def _resolve_url(url: str) -> list[str]:
 
 def _in_index(url: str) -> list[str]:
     """The logs listed in a remote index file that exist beside it."""
-    with reading(url), remote.open_url(url) as file:
-        entries = _entries(file.read().decode("utf-8", "surrogateescape"))
+    with reading(url):
+        entries = _entries(remote.read_whole(url).decode("utf-8", "surrogateescape"))
     folder = url.rpartition("/")[0]
     there = set(remote.find(folder))
     logs = ["/".join((folder, os.path.basename(entry.replace("\\", "/")))) for entry in entries]
