@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.views.ddl_view import read_ddl
     from binlog_kaitai.views.events_view import read_events
     from binlog_kaitai.views.logged_rows import LoggedRow, read_rows
-    from binlog_kaitai.views.transaction_batches import read_transactions
+    from binlog_kaitai.views.transactions_view import read_transactions
 
 __version__ = "0.1.0"
 
@@ -121,7 +121,7 @@ _MODULES = {
     "views.changes_view": ("read_changes",),
     "views.ddl_view": ("read_ddl",),
     "views.logged_rows": ("LoggedRow", "read_rows"),
-    "views.transaction_batches": ("read_transactions",),
+    "views.transactions_view": ("read_transactions",),
     "following.events": ("EventFollower", "RowFollower", "follow", "follow_rows"),
     "render.sql.sql_script": ("sql_script",),
     "statistics.counting": ("stats",),

@@ -50,7 +50,7 @@ def export(
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.events_view import read_events
     from binlog_kaitai.views.parquet_folder import write_changes, write_view
-    from binlog_kaitai.views.transaction_batches import read_transactions
+    from binlog_kaitai.views.transactions_view import read_transactions
 
     with writing_to(str(target)):
         target.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,7 @@ from binlog_kaitai.views.events_view import read_events
 from binlog_kaitai.views.parquet_folder import PartWriter, folder_name, write_view
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.transactions_view import read_transactions
 
 #: Hive's partition name for NULL, which all readers of its layout understand.
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"

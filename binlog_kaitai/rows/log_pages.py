@@ -57,6 +57,8 @@ class LogPages(Generic[_Page]):
         Called periodically with the source and the offset reached in it.
     threads
         Number of threads of `each`, see `thread_count`.
+    ends
+        List to which the end of each file is appended.
     options
         More of `BlockReader`.
 
@@ -77,10 +79,11 @@ class LogPages(Generic[_Page]):
         block_size: int = BLOCK_SIZE,
         progress: Callable[[Source, int], object] = lambda source, position: None,
         threads: int | None = None,
+        ends: list[End] | None = None,
         **options: Any,
     ) -> None:
         self.sources = resolve(source)
-        self.ends: list[End] = []
+        self.ends: list[End] = [] if ends is None else ends
         self.threads = thread_count(threads, self.sources)
         self._filters = filters
         self._has_gtids = filters.has_gtids or any(one.repeated for one in self.sources)
@@ -95,7 +98,7 @@ class LogPages(Generic[_Page]):
 
     def each(self, work: Callable[[_Page], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""
-        return in_order(iter(self), work, self.threads, _size)
+        return in_order(iter(self), work, self.threads, self._size)
 
     def __iter__(self) -> Generator[_Page, None, None]:
         self._unmatched = Unmatched(self._filters, self.sources)
@@ -103,7 +106,7 @@ class LogPages(Generic[_Page]):
             is_first, is_last = number == 0, number == len(self.sources) - 1
             is_part = source.span is not None
             filters = self._filters.without(source.repeated)
-            selection = EventSelection(filters, is_first=is_first, is_last=is_last, is_part=is_part)
+            selection = self._select(source, filters, is_first=is_first, is_last=is_last, is_part=is_part)
             self._unmatched.begin(source, is_first=is_first, is_last=is_last)
             with reading(source.name), source.open() as stream:
                 yield from self._read(source, stream, selection)
@@ -126,10 +129,20 @@ class LogPages(Generic[_Page]):
                 if selection.is_over:
                     return
                 self._progress(source, reader.position)
-        except BinlogError as error:
-            raise error.at(file=source.name, position=reader.position) from error.__cause__
-        if (end := reader.end()) is not None:
-            self.ends.append(end)
+            if (end := reader.end()) is not None:
+                self.ends.append(end)
+        except (BinlogError, OSError, MemoryError) as error:
+            if state is not None:
+                yield from self._finish(state, selection)
+            if isinstance(error, BinlogError):
+                raise error.at(file=source.name, position=reader.position) from error.__cause__
+            raise
+        if state is not None:
+            yield from self._finish(state, selection)
+
+    def _select(self, source: Source, filters: Filters, **place: bool) -> EventSelection:
+        """The selection of the next log; `place` is that of `EventSelection`."""
+        return EventSelection(filters, **place)
 
     def _blocks(self, source: Source, reader: Iterable[Block]) -> Iterator[Block]:
         """The blocks of a log, with payloads expanded."""
@@ -143,9 +156,21 @@ class LogPages(Generic[_Page]):
         """The page of a block, if it has selected events; then the error of the first invalid event."""
         raise NotImplementedError
 
+    def _finish(self, state: Any, selection: EventSelection) -> Iterator[_Page]:
+        """What remains of a log after its last block, or before its first error."""
+        yield from ()
 
-def _size(page: Any) -> int:
-    return int(page.block.sizes.sum())
+    def _wrong_checksums(self, block: Block) -> dict[int, BinlogError]:
+        """The error for the first event of a block with a wrong checksum, by its number."""
+        if not self._verify_checksums:
+            return {}
+        bad = np.flatnonzero(checksums.check(block) == BAD)[:1].tolist()
+        return {row: checksums.error_at(block, row) for row in bad}
+
+    @staticmethod
+    def _size(page: Any) -> int:
+        """Size of a page in the log, in bytes."""
+        return int(page.block.sizes.sum())
 
 
 @dataclass(eq=False)
@@ -312,11 +337,8 @@ class RowsPages(LogPages[RowsPage]):
         return _State(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
 
     def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[RowsPage]:
-        failures: dict[int, BinlogError] = {}
+        failures = self._wrong_checksums(block)
         pool = Pool()
-        if self._verify_checksums:
-            for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
-                failures[row] = checksums.error_at(block, row)
         markers = Markers.of(block)
         gtids = state.gtids.find(block, pool, failures.setdefault, markers)
         column = gtids.column() if self._has_gtids else None

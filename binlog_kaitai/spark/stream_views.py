@@ -56,7 +56,7 @@ def span_batches(source: Source, options: ReadOptions, target: pa.Schema) -> Ite
     from binlog_kaitai.views.changes_view import json_batches, typed_batches
     from binlog_kaitai.views.ddl_view import ddl_batches, pages_of_ddl
     from binlog_kaitai.views.events_view import read_events
-    from binlog_kaitai.views.transaction_batches import read_transactions
+    from binlog_kaitai.views.transactions_view import read_transactions
 
     span = source.span or Span()
     filters = span.restrict(options.filters)

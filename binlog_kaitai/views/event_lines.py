@@ -18,13 +18,11 @@ from binlog_kaitai.core.grammar import ENUMS, ROWS_TYPES, EventType
 from binlog_kaitai.core.info import info_of, plain
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, text_of, write_lines
-from binlog_kaitai.log.log_end import End
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.table_maps import TableMaps, decode
@@ -250,12 +248,9 @@ class EventPages(LogPages[EventsPage]):
 
     def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[EventsPage]:
         gtids, tables, validator = state
-        failures: dict[int, BinlogError] = {}
+        failures = self._wrong_checksums(block)
         pool = Pool()
         statuses = checksums.check(block)
-        if self._verify_checksums:
-            for row in np.flatnonzero(statuses == BAD)[:1].tolist():
-                failures[row] = checksums.error_at(block, row)
         found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
         column = found.column() if found and self._has_gtids else None
         wanted = selection.of(block, column, pool)
@@ -280,8 +275,6 @@ class EventPages(LogPages[EventsPage]):
 def write_json(
     source: SourceLike | Iterable[SourceLike],
     filters: Filters | None = None,
-    *,
-    ends: list[End] | None = None,
     **options: Any,
 ) -> Iterator[Any]:
     """The lines of ``events --format json``, many at a time, as writable uint8 arrays.
@@ -294,8 +287,6 @@ def write_json(
         Like the event reader, after the lines of all preceding events.
     """
     pages = EventPages(source, filters or Filters(), prologue=_json_prologue, **options)
-    if ends is not None:
-        pages.ends = ends
     yield from pages.each(_json_lines)
 
 

@@ -332,10 +332,14 @@ def write_rows(
     """
     chosen = filters or Filters()
     pages = RowsPages(
-        source, chosen, ddl=ddl, origins=origins, progress=progress, threads=default_threads(threads)
+        source,
+        chosen,
+        ddl=ddl,
+        origins=origins,
+        progress=progress,
+        threads=default_threads(threads),
+        ends=ends,
     )
-    if ends is not None:
-        pages.ends = ends
     yield from pages.each(partial(page_lines, choice=choice, form=form))
 
 

@@ -43,8 +43,7 @@ from binlog_kaitai.views.ddl_view import DDL_SCHEMA, ddl_batches, pages_of_ddl
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
 from binlog_kaitai.views.row_conditions import Where
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks
-from binlog_kaitai.views.transaction_batches import transaction_batches
-from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 
 #: Spark's default split size for files, in bytes.
 SPLIT_SIZE = 128 << 20

@@ -17,7 +17,7 @@ from binlog_kaitai.log.event_rows import row_objects
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.changes_view import read_changes
 from binlog_kaitai.views.row_texts import write_rows
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.transactions_view import read_transactions
 from tests.columns.support import by_columns, by_reader
 from tests.core.test_hostile import event_of
 from tests.corpus_files import case

@@ -397,10 +397,15 @@ def write_sql(
     """
     sources = resolve(source, keys)
     pages = RowsPages(
-        sources, filters, ddl=ddl, every_block=True, follows_xa=False, progress=progress, threads=threads
+        sources,
+        filters,
+        ddl=ddl,
+        every_block=True,
+        follows_xa=False,
+        progress=progress,
+        threads=threads,
+        ends=ends,
     )
-    if ends is not None:
-        pages.ends = ends
     script = SqlScript(pages, filters, options, report)
     yield from script
     script.check()
