@@ -30,9 +30,14 @@ from binlog_kaitai.sources import eras, source
 EARLIEST, LATEST = "earliest", "latest"
 
 
+def all_eras(folder: Path) -> list[Path]:
+    """The directories of an archive's eras, oldest first."""
+    return [folder, *map(Path, eras.folders(str(folder)))]
+
+
 def newest_era(folder: Path) -> Path:
     """The directory of an archive's last era."""
-    return Path((str(folder), *eras.folders(str(folder)))[-1])
+    return all_eras(folder)[-1]
 
 
 def is_same_server(known: Server, server: Server) -> bool:
@@ -139,7 +144,7 @@ def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log
     -------
     The era's directory; until it is opened, it has nothing but its state.
     """
-    era = Path(eras.folder_of(str(folder), len(eras.folders(str(folder))) + 1))
+    era = Path(eras.folder_of(str(folder), len(all_eras(folder))))
     era.mkdir(exist_ok=True)
     ArchiveState(archive.replica, server, SafePosition(log), str(read)).save(era)
     return era
@@ -158,13 +163,13 @@ def remove_before(folder: Path, archive: Archive, log: str) -> None:
         Its path in the archive's directory.
     """
     number, name = eras.number_of(log), Path(log).name
-    for era_number, era in enumerate((str(folder), *eras.folders(str(folder)))):
+    for era_number, era in enumerate(all_eras(folder)):
         if era_number < number:
-            remove_logs(Path(era), read_names(Path(era)), [])
-        elif era_number == number and Path(era) == archive.folder:
+            remove_logs(era, read_names(era), [])
+        elif era_number == number and era == archive.folder:
             archive.remove_before(name)
-        elif era_number == number and name in (names := read_names(Path(era))):
-            remove_logs(Path(era), names, names[names.index(name) :])
+        elif era_number == number and name in (names := read_names(era)):
+            remove_logs(era, names, names[names.index(name) :])
 
 
 def age(log: str) -> tuple[int, list[tuple[int, int, str]]]:

@@ -37,7 +37,7 @@ import zstandard
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, reading, writing_to
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.archive_eras import age, is_same_server, remove_before
+from binlog_kaitai.live.archive_eras import age, all_eras, is_same_server, remove_before
 from binlog_kaitai.live.archive_state import SPOOL, STORE, ArchiveState, StoreRecord, is_log, read_names
 from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.sources import eras, remote
@@ -46,6 +46,9 @@ from binlog_kaitai.sources.eras import STATE
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_name
 from binlog_kaitai.sources.uploads import StoppedError, upload
+
+#: Callback for progress: an event name and its details.
+Report = Callable[[str, dict[str, Any]], None]
 
 #: Attempts to store a log once nothing else is left to do; until then there is no limit.
 _TRIES = 8
@@ -85,7 +88,7 @@ class ClosedLogs:
         compresses: bool = False,
         store: str | None = None,
         keep_local: int | None = None,
-        report: Callable[[str, dict[str, Any]], None] = lambda what, facts: None,
+        report: Report = lambda what, facts: None,
     ) -> None:
         self._folder = folder
         self._compresses = compresses
@@ -195,9 +198,8 @@ class ClosedLogs:
     def _logs(self, archive: Archive) -> list[str]:
         """All logs of the archive, oldest first; the last one is in use."""
         logs: list[str] = []
-        for number, folder in enumerate((str(self._folder), *eras.folders(str(self._folder)))):
-            is_last = Path(folder) == archive.folder
-            names = archive.names if is_last else read_names(Path(folder))
+        for number, folder in enumerate(all_eras(self._folder)):
+            names = archive.names if folder == archive.folder else read_names(folder)
             logs += [os.path.join(eras.folder_of("", number), name) for name in names] if number else names
         return logs
 

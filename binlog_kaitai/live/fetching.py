@@ -34,7 +34,7 @@ from binlog_kaitai.live.archive_eras import (
 )
 from binlog_kaitai.live.archive_state import lock
 from binlog_kaitai.live.causes import pause_after
-from binlog_kaitai.live.closed_logs import ClosedLogs
+from binlog_kaitai.live.closed_logs import ClosedLogs, Report
 from binlog_kaitai.live.lag import Lag, explain_gap
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import DumpStream, StreamState
@@ -59,9 +59,6 @@ _TRIES_OF_DAMAGE = 3
 
 #: With several servers, the number of consecutive attempts to reach the archive's before another one is used.
 _TRIES_BEFORE_FAILOVER = 3
-
-#: Callback for progress: an event name and its details.
-Report = Callable[[str, dict[str, Any]], None]
 
 
 @dataclass(eq=False)

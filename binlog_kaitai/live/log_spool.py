@@ -36,6 +36,7 @@ from binlog_kaitai.live.archive_eras import (
     EARLIEST,
     LATEST,
     age,
+    all_eras,
     choose,
     is_same_server,
     newest_era,
@@ -221,11 +222,11 @@ class LogSpool:
         return None if state is None else state.place
 
     def _era(self) -> int:
-        return len(eras.folders(str(self.folder)))
+        return len(all_eras(self.folder)) - 1
 
     def _first(self) -> str | None:
         """The oldest log here."""
-        for folder in (str(self.folder), *eras.folders(str(self.folder))):
+        for folder in all_eras(self.folder):
             if names := sorted(filter(is_log, os.listdir(folder)), key=natural_key):
                 return eras.log_of(os.path.join(folder, names[0]))
         return None

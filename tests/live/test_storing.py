@@ -221,6 +221,21 @@ def test_a_store_that_fails(
     assert "fetch_store_failures_total 0.0\n" not in metrics.read_text()
 
 
+def test_a_store_that_fails_does_not_hold_compression_up(
+    source: Source, tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, (*closed, newest) = tmp_path / "a", sorted(source.logs)
+    FakeFetch(Source({closed[0]: source.logs[closed[0]]}), folder, store=url(there)).run()
+    failing = Failing(monkeypatch, 1 << 30)
+    with pytest.raises(SourceError, match=rf"{len(closed)} logs, from {closed[0]} on, are not stored"):
+        FakeFetch(source, folder, store=url(there), compresses=True).run()
+    compressed = {f"{name}.zst" for name in closed}
+    assert set(logs(folder)) == compressed | {newest}
+    failing.left = 0
+    FakeFetch(source, folder, store=url(there), compresses=True).run()
+    assert set(logs(there)) == compressed
+
+
 def test_a_new_store_has_to_be_there(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SourceError, match=r"^nowhere://logs: .*(fsspec|Protocol)"):
         FakeFetch(source, tmp_path / "a", store="nowhere://logs").run()
