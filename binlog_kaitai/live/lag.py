@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.server_session import ServerSession
@@ -44,8 +45,6 @@ def gtids_of(archive: Archive) -> GtidSet:
     gtids = GtidSet()
     if archive.place is None or not archive.place.position:
         return gtids
-    from binlog_kaitai.following.log_headers import read_log_header  # not when `fetch` starts
-
     path = str(archive.folder / archive.place.name)
     head = read_log_header(path)
     if head is not None and head.previous is not None:

@@ -19,6 +19,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.causes import TORN, with_cause
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.log.block_reader import BlockReader
@@ -73,8 +74,6 @@ def check_continues(log: BinaryIO, following: BinaryIO, name: str) -> None:
     ServerError
         The next log does not continue the torn one, or has no GTIDs that show it.
     """
-    from binlog_kaitai.following.log_headers import header_of  # not when `fetch` starts
-
     mine = gtids_at_end(log)
     header = header_of(following, name)
     theirs = None if header is None else header.previous
