@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,17 @@ from binlog_kaitai.render.output_text import ENCODING_ERRORS, TerminalWriter, pr
 
 if TYPE_CHECKING:
     from binlog_kaitai.sources.source import Source
+
+
+@contextmanager
+def handling(handler: Callable[[int, Any], object], *numbers: signal.Signals) -> Iterator[None]:
+    """Handle signals in the block, and as before after it."""
+    before = [(number, signal.signal(number, handler)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, earlier in before:
+            signal.signal(number, earlier)
 
 
 def text_output() -> BinaryIO:

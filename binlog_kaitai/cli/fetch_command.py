@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import say
+from binlog_kaitai.cli.console import handling, say
 from binlog_kaitai.core.filters import MAX_SERVER_ID
 from binlog_kaitai.errors import ConnectionLostError, UsageError
 from binlog_kaitai.render.output_text import to_json
@@ -100,24 +100,24 @@ def fetch(
     if semi_sync and not follow:
         raise UsageError("--semi-sync requires --follow")
     options.refuse_inputs(metrics_file, [str(target), defaults_file])
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
-        fetch(
-            url,
-            target,
-            start=start,
-            follow=follow,
-            semi_sync=semi_sync,
-            server_id=server_id,
-            heartbeat=heartbeat,
-            defaults_file=defaults_file,
-            metrics_file=metrics_file,
-            measure=output == "json",
-            compress=compress,
-            store=store,
-            keep_local=keep_local,
-            report=_say_json if output == "json" else _say_text,
-        )
+        with handling(_interrupt, signal.SIGTERM):
+            fetch(
+                url,
+                target,
+                start=start,
+                follow=follow,
+                semi_sync=semi_sync,
+                server_id=server_id,
+                heartbeat=heartbeat,
+                defaults_file=defaults_file,
+                metrics_file=metrics_file,
+                measure=output == "json",
+                compress=compress,
+                store=store,
+                keep_local=keep_local,
+                report=_say_json if output == "json" else _say_text,
+            )
     except ConnectionLostError as error:
         say(f"binlog-kaitai: {error}", err=True)
         sys.exit(EXIT_UNREACHABLE)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import text_output
+from binlog_kaitai.cli.console import handling, text_output
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def _write_followed(
         interrupts.append(number)  # the exception is lost if it is raised while a generator is finalized
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, interrupt)
-    with suppress(KeyboardInterrupt):
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with suppress(KeyboardInterrupt), handling(interrupt, *([signal.SIGINT] if is_default else [])):
         for source in tail(sources, from_now=from_now, ddl=ddl, stop=lambda: bool(interrupts)):
             first = first or source.path
             chosen = (source.span or Span()).restrict(filters)

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import say
+from binlog_kaitai.cli.console import handling, say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import FORMATS, VIEWS
 
@@ -289,10 +289,9 @@ def _run(
     if interval is not None and state:
         pipeline.on_batch = lambda record: _refresh(pipeline, spark, None)
     query = pipeline.start(spark, interval=interval)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: query.stop())
     try:
-        query.awaitTermination()
+        with handling(lambda *_: query.stop(), signal.SIGINT, signal.SIGTERM):
+            query.awaitTermination()
         if state and interval is None:
             _refresh(pipeline, spark, as_of)
     except PySparkException as error:
