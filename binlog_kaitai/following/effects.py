@@ -126,14 +126,14 @@ class Statements:
             Offsets at which no transaction is open, ascending; one of them precedes every event of the block.
         """
         rows = table_maps.statements_in(block, _may_matter)
-        found = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]
-        found += list(self._text_changes(block, rows))
+        statements = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]
+        statements += list(self._text_changes(block, rows))
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body, position = table_maps.statement_body(block, row), int(block.positions[row])
             if not isinstance(body, BinlogError) and not body.is_one_phase:
                 start = int(quiescent[np.searchsorted(quiescent, position, "right") - 1])
-                found.append((position, Prepared(start, rolled_back_rows.xid_text(body))))
-        return sorted(found, key=lambda one: one[0])
+                statements.append((position, Prepared(start, rolled_back_rows.xid_text(body))))
+        return sorted(statements, key=lambda positioned: positioned[0])
 
     def _text_changes(self, block: Block, others: list[int]) -> Iterator[tuple[int, TextChange]]:
         """The first one for each table after each of the other statements, which may determine its content
@@ -144,9 +144,9 @@ class Statements:
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
             for name in changed_tables(query, partial(_sql_mode, block, row)):
-                if (found := TextChange(*qualified(name, schema))) not in self._known:
-                    self._known.add(found)
-                    yield int(block.positions[row]), found
+                if (change := TextChange(*qualified(name, schema))) not in self._known:
+                    self._known.add(change)
+                    yield int(block.positions[row]), change
 
 
 def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
@@ -244,14 +244,14 @@ def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
 
 def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
     key = qualified(statement.name, schema)
-    found: list[tuple[Any, ...]] = []
+    effects: list[tuple[Any, ...]] = []
     if columns := tuple(pair for clause in statement.clauses if (pair := renamed_in(clause)) is not None):
-        found.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
+        effects.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
     for clause in statement.clauses:
         cursor = TokenCursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
-            found.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
+            effects.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
         elif (name := new_name_in(clause)) is not None:
-            found.append((Kind.RENAMED, *key, *qualified(name, schema)))
-    return found
+            effects.append((Kind.RENAMED, *key, *qualified(name, schema)))
+    return effects

@@ -164,10 +164,10 @@ class _Logs(Follower):
     """If a single file is given, the logs that the server writes after it are included."""
 
     def logs(self) -> list[str]:
-        found = super().logs()
-        if found != self._paths:
-            return found
-        return [one.path for one in with_later_logs([*map(Source.of_path, found)]) if one.path is not None]
+        paths = super().logs()
+        if paths != self._paths:
+            return paths
+        return [log.path for log in with_later_logs([*map(Source.of_path, paths)]) if log.path is not None]
 
 
 def follow(

@@ -95,8 +95,8 @@ class _Series(Follower):
     """Follows a log into the logs that its server starts after it."""
 
     def logs(self) -> list[str]:
-        found = with_later_logs([Source.of_path(path) for path in super().logs()])
-        return [one.path for one in found if one.path is not None]
+        logs = with_later_logs([Source.of_path(path) for path in super().logs()])
+        return [log.path for log in logs if log.path is not None]
 
     def _lose(self, error: SourceError) -> NoReturn:
         raise error

@@ -88,14 +88,14 @@ class Follower:
         """
         for left in reversed(range(_TRIES)):
             try:
-                found = source.resolve(self._paths)
+                logs = source.resolve(self._paths)
                 break
             except SourceError:
                 if not left:
                     raise
                 time.sleep(_PAUSE)
-        paths = [one.path for one in found if one.path is not None]
-        if len(paths) < len(found):
+        paths = [log.path for log in logs if log.path is not None]
+        if len(paths) < len(logs):
             raise UsageError("streams cannot be followed; use a file")
         return paths
 
@@ -108,7 +108,7 @@ class Follower:
         last = self.logs()[-1]
         return self._walk(start_of(last, self._keys), [last], Limit()).checkpoint
 
-    def place(self, given: Mapping[str, Any]) -> Checkpoint:
+    def place(self, where: Mapping[str, Any]) -> Checkpoint:
         """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
         Raises
@@ -116,26 +116,28 @@ class Follower:
         UsageError, SourceError
             There is no such log, or the position is inside a transaction.
         """
-        if set(given) == {"gtids"}:
-            paths, gtids = self.logs(), GtidSet.parse(str(given["gtids"]))
+        if set(where) == {"gtids"}:
+            paths, gtids = self.logs(), GtidSet.parse(str(where["gtids"]))
             if gtids.position():  # in MariaDB, everything up to it
                 gtids = gtids.up_to_here([gtids_up_to(paths[-1], self._keys)])
             return locate(Checkpoint("", gtids=str(gtids)), paths, self._lose, self._keys)
-        if not {"file"} <= set(given) <= {"file", "position"}:
-            raise UsageError(f'{dict(given)} is not a position; use {{"file": name, "position": offset}}')
-        checkpoint = Checkpoint.of(given)
-        found = [path for path in self.logs() if checkpoint.file in _spellings(path)]
-        if len(found) != 1:
+        if not {"file"} <= set(where) <= {"file", "position"}:
+            raise UsageError(f'{dict(where)} is not a position; use {{"file": name, "position": offset}}')
+        checkpoint = Checkpoint.of(where)
+        matching = [path for path in self.logs() if checkpoint.file in _spellings(path)]
+        if len(matching) != 1:
             raise UsageError(
-                f"{checkpoint.file} {'matches several logs' if found else 'is not among the logs'}"
+                f"{checkpoint.file} {'matches several logs' if matching else 'is not among the logs'}"
             )
-        start = start_of(found[0], self._keys)
+        start = start_of(matching[0], self._keys)
         if checkpoint.position <= len(MAGIC):
             return start
-        reached = self._walk(start, found, Limit(file=found[0], position=checkpoint.position)).checkpoint
+        reached = self._walk(
+            start, matching, Limit(file=matching[0], position=checkpoint.position)
+        ).checkpoint
         if reached.position != checkpoint.position:
             reason = f"no transaction begins here; the next one begins at {reached.position}"
-            raise UsageError(reason, file=found[0], position=checkpoint.position)
+            raise UsageError(reason, file=matching[0], position=checkpoint.position)
         return reached
 
     def end(self) -> tuple[str, int]:
@@ -222,10 +224,10 @@ class Follower:
         walk = Walk(
             start, limit, self._division, definitions, passes_damage=self._passes_damage, keys=self._keys
         )
-        at = paths.index(start.file)
+        number = paths.index(start.file)
         try:
             while True:
-                walk.read(is_last=at == len(paths) - 1)
+                walk.read(is_last=number == len(paths) - 1)
                 if goal is not None:
                     walk.is_over |= not goal.without(GtidSet.parse(walk.checkpoint.gtids))
                 if walk.is_over:
@@ -234,14 +236,14 @@ class Follower:
                 # crash.
                 log_header = None
                 while log_header is None:
-                    at += 1
-                    if at == len(paths):
+                    number += 1
+                    if number == len(paths):
                         return walk
-                    log_header = read_log_header(paths[at], self._keys)
-                is_new_era = eras.number_of(paths[at]) != eras.number_of(walk.checkpoint.file)
-                if is_new_era and log_header.previous is None and at == len(paths) - 1:
+                    log_header = read_log_header(paths[number], self._keys)
+                is_new_era = eras.number_of(paths[number]) != eras.number_of(walk.checkpoint.file)
+                if is_new_era and log_header.previous is None and number == len(paths) - 1:
                     return walk  # its GTIDs, which show where it continues, are still to come
-                check_next(walk.checkpoint, paths[at], log_header, self._lose)
+                check_next(walk.checkpoint, paths[number], log_header, self._lose)
                 skip = walk.checkpoint.skip
                 if is_new_era:
                     skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
@@ -249,11 +251,11 @@ class Follower:
                     skip = ""
                 walk.enter(
                     Checkpoint(
-                        paths[at],
+                        paths[number],
                         log_id=log_header.log_id,
                         gtids=str(log_header.previous or ""),
                         skip=skip,
-                        era=era_after(walk.checkpoint, paths[at]),
+                        era=era_after(walk.checkpoint, paths[number]),
                     )
                 )
         except BinlogError:
@@ -396,13 +398,13 @@ def _by_gtids(
 
 def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
     """All GTIDs of a log, including those before it."""
-    found, log_header = GtidSet(), read_log_header(path, keys)
+    gtids, log_header = GtidSet(), read_log_header(path, keys)
     if log_header is not None and log_header.previous is not None:
-        found.update(log_header.previous)
+        gtids.update(log_header.previous)
     with open_log(path, keys) as stream:
         for block in read_from(stream, path, Span()):
-            add_gtids(found, block)
-    return found.up_to_last()
+            add_gtids(gtids, block)
+    return gtids.up_to_last()
 
 
 def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> Checkpoint:
@@ -424,9 +426,9 @@ def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> C
 
 
 def _has_new(block: Block, reached: GtidSet) -> bool:
-    found = GtidSet()
-    add_gtids(found, block)
-    return bool(found.without(reached))
+    gtids = GtidSet()
+    add_gtids(gtids, block)
+    return bool(gtids.without(reached))
 
 
 def check_next(checkpoint: Checkpoint, path: str, log_header: LogHeader, lose: Lose) -> None:

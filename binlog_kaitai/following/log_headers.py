@@ -76,11 +76,11 @@ def closed_at(path: str) -> int | None:
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(size - _LONGEST_END, len(MAGIC)))
         data = read_up_to(stream, _LONGEST_END)
-    for at in range(len(data) - header_length(layout.binlog_version), -1, -1):
-        header = read_header(data[at:], layout.binlog_version)
-        is_last = header.len_event == len(data) - at and header.next_position == size & POSITION_MASK
+    for start in range(len(data) - header_length(layout.binlog_version), -1, -1):
+        header = read_header(data[start:], layout.binlog_version)
+        is_last = header.len_event == len(data) - start and header.next_position == size & POSITION_MASK
         if is_last and layout.effective_type(header.type_code) in _ENDS:
-            raw = data[at:]
+            raw = data[start:]
             is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)
             return header.timestamp if is_whole and header.timestamp else None
     return None

@@ -57,7 +57,9 @@ def read_keyring(path: str) -> Entries:
         if data.startswith(sizes.KeyringFile.MAGIC):
             return _of_plugin(data, path)
         try:
-            return [(one["data_id"], bytes.fromhex(one["data"])) for one in json.loads(data)["elements"]]
+            return [
+                (entry["data_id"], bytes.fromhex(entry["data"])) for entry in json.loads(data)["elements"]
+            ]
         except (ValueError, TypeError, KeyError):
             # The cause would reveal the content of the file.
             reason = "not a keyring: neither component_keyring_file nor keyring_file wrote it"
@@ -66,10 +68,10 @@ def read_keyring(path: str) -> Entries:
 
 def _of_plugin(data: bytes, path: str) -> Entries:
     try:
-        found = parse_structure(KeyringFile, data)
+        keyring = parse_structure(KeyringFile, data)
     except BinlogError:
         raise SourceError("the keyring of keyring_file is damaged", file=path) from None
-    return [(one.key_id, _deobfuscated(one.obfuscated_key)) for one in found.entries or []]
+    return [(entry.key_id, _deobfuscated(entry.obfuscated_key)) for entry in keyring.entries or []]
 
 
 def _deobfuscated(data: bytes) -> bytes:
@@ -97,21 +99,21 @@ def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
     with reading(path):
         data = Path(path).read_bytes()
         if not data.startswith(_SALTED):
-            if (found := _entries(data)) is None:
+            if (entries := _entries(data)) is None:
                 raise SourceError("not a key file: expected lines of ID;KEY in hexadecimal", file=path)
-            return found
+            return entries
         if secret is None:
             raise SourceError("the key file is encrypted; pass its secret with --key-file-secret", file=path)
         for plain in _decrypted(data, _secret_of(secret), rounds):
-            if found := _entries(plain):
-                return found
+            if entries := _entries(plain):
+                return entries
         raise SourceError("wrong secret for the key file, or wrong number of PBKDF2 rounds", file=path)
 
 
-def _secret_of(given: str) -> bytes:
-    if not given.startswith("FILE:"):
-        return given.encode("utf-8", "surrogateescape")
-    path = given.removeprefix("FILE:")
+def _secret_of(secret: str) -> bytes:
+    if not secret.startswith("FILE:"):
+        return secret.encode("utf-8", "surrogateescape")
+    path = secret.removeprefix("FILE:")
     with reading(path), open(path, "rb") as file:
         return file.read(_LONGEST_SECRET).rstrip(b"\r\n")
 
@@ -124,8 +126,8 @@ def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes
     size = KEY_LENGTHS[-1] + _BLOCK
     ways = [] if rounds else [bytes_to_key(digest, secret, salt, size) for digest in _DIGESTS]
     ways += [stretched_key(digest, secret, salt, rounds or _ROUNDS, size) for digest in _DIGESTS]
-    for made in ways:
-        plain = decrypt_chain(made[: KEY_LENGTHS[-1]], made[KEY_LENGTHS[-1] :], sealed)
+    for derived in ways:
+        plain = decrypt_chain(derived[: KEY_LENGTHS[-1]], derived[KEY_LENGTHS[-1] :], sealed)
         padding = plain[-1]
         if 1 <= padding <= _BLOCK and plain.endswith(bytes([padding]) * padding):
             yield plain[:-padding]
@@ -133,15 +135,15 @@ def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes
 
 def _entries(data: bytes) -> Entries | None:
     """The keys of an unencrypted file; None if it is not a key file."""
-    found: Entries = []
+    entries: Entries = []
     for line in data.split(b"\n"):
         if _COMMENT.match(line):
             continue
         match = _LINE.match(line)
         if match is None or len(match[2]) not in [2 * length for length in KEY_LENGTHS]:
             return None
-        found.append((str(int(match[1])), bytes.fromhex(match[2].decode())))
-    return found
+        entries.append((str(int(match[1])), bytes.fromhex(match[2].decode())))
+    return entries
 
 
 #: Environment variables that every process uses, after the keys given to it.
@@ -259,18 +261,18 @@ def use(keys: Keys | None) -> None:
     _of_process = keys or _NONE
 
 
-def find_keys(given: Keys | None, *names: str) -> list[bytes]:
+def find_keys(keys: Keys | None, *names: str) -> list[bytes]:
     """The keys with one of these ids: from those given with the log, the process, or the environment."""
-    found = (given or _of_process).find(*names)
-    return found + [key for key in Keys.of_environment().find(*names) if key not in found]
+    own = (keys or _of_process).find(*names)
+    return own + [key for key in Keys.of_environment().find(*names) if key not in own]
 
 
 def _several(key: Iterable[str]) -> Iterable[str]:
     return (key,) if isinstance(key, str) else key
 
 
-def _paths(given: Paths) -> tuple[str, ...]:
-    several = (given,) if isinstance(given, (str, os.PathLike)) else given
+def _paths(paths: Paths) -> tuple[str, ...]:
+    several = (paths,) if isinstance(paths, (str, os.PathLike)) else paths
     return tuple(os.fspath(path) for path in several)
 
 

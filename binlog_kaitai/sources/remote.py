@@ -110,18 +110,18 @@ def find(url: str) -> list[str]:
         if _MAGIC_CHARACTERS.search(url):
             folder, pattern = posixpath.split(place.path)
             names = [name for name in _names(place.system, folder) if fnmatch.fnmatchcase(name, pattern)]
-            found = [place.url(posixpath.join(folder, name)) for name in names]
-            if not found:
+            urls = [place.url(posixpath.join(folder, name)) for name in names]
+            if not urls:
                 raise SourceError("no file matches the pattern", file=url)
-            return found
+            return urls
         info = place.system.get_file_info(place.path)
         if info.is_file:
             return [url]
         folder = place.path.rstrip("/")
-        found = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
-    if not found:
+        urls = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
+    if not urls:
         raise SourceError("no such file or directory", file=url)
-    return found
+    return urls
 
 
 def join(url: str, name: str) -> str:
@@ -145,12 +145,12 @@ def existing(urls: Sequence[str]) -> list[str]:
     OSError
         The store cannot be reached, or refuses.
     """
-    found = []
+    there = []
     for url in urls:
         with changing(url) as (system, path):
             if system.get_file_info(path).is_file:
-                found.append(url)
-    return found
+                there.append(url)
+    return there
 
 
 @contextmanager

@@ -124,10 +124,10 @@ def beside(path: str) -> Callable[[int], BinaryIO | None]:
 
     def opened(number: int) -> BinaryIO | None:
         log = log_name(path)
-        found = _NUMBER.search(log)
-        if found is None:
+        match = _NUMBER.search(log)
+        if match is None:
             return None
-        other = _NUMBER.sub(f"{number:0{len(found[0])}d}", log)
+        other = _NUMBER.sub(f"{number:0{len(match[0])}d}", log)
         for suffix in ("", *SUFFIXES):
             with suppress(FileNotFoundError):
                 return unpacked(_open_raw(other + suffix))
@@ -227,11 +227,11 @@ def _resolve_directory(path: str) -> list[str]:
 
 
 def _resolve_url(url: str) -> list[str]:
-    found = sorted(remote.find(url), key=natural_key)
-    if found == [url] and not url.endswith(".index"):
+    urls = sorted(remote.find(url), key=natural_key)
+    if urls == [url] and not url.endswith(".index"):
         return [url]
-    logs = _of_server(_without_copies([one for one in found if _starts_like_a_log(one)]))
-    if found == [url]:
+    logs = _of_server(_without_copies([other for other in urls if _starts_like_a_log(other)]))
+    if urls == [url]:
         logs = _in_index(url)
     if not logs:
         raise SourceError("no binary log found", file=url)
@@ -245,7 +245,7 @@ def _in_index(url: str) -> list[str]:
     folder = url.rpartition("/")[0]
     there = set(remote.find(folder))
     logs = ["/".join((folder, os.path.basename(entry.replace("\\", "/")))) for entry in entries]
-    return [next((log + one for one in ("", *SUFFIXES) if log + one in there), log) for log in logs]
+    return [next((log + suffix for suffix in ("", *SUFFIXES) if log + suffix in there), log) for log in logs]
 
 
 def log_name(path: str) -> str:
@@ -290,9 +290,9 @@ def state_of(path: str) -> State:
     OSError
         The file does not exist.
     """
-    found = _file_state(path)
-    size = _plain_size(path, *found, unpacks=False)
-    return State(found.size if size is None else size, found.modified, size is not None)
+    file = _file_state(path)
+    size = _plain_size(path, *file, unpacks=False)
+    return State(file.size if size is None else size, file.modified, size is not None)
 
 
 def with_state(log: Source) -> Source:
@@ -329,8 +329,8 @@ def length_of(path: str) -> int:
 def _file_state(path: str) -> remote.State:
     if remote.is_url(path):
         return remote.state_of(path)
-    found = os.stat(path)
-    return remote.State(found.st_size, found.st_mtime)
+    status = os.stat(path)
+    return remote.State(status.st_size, status.st_mtime)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -356,8 +356,8 @@ def with_later_logs(sources: list[Source]) -> list[Source]:
         and natural_key(log_name(other)) > natural_key(log_name(name))
     ]
     later = _without_copies(sorted(later, key=natural_key))
-    found = [Source.of_path(os.path.join(folder, other), sources[-1].keys) for other in later]
-    return [*sources, *found]
+    later_logs = [Source.of_path(os.path.join(folder, other), sources[-1].keys) for other in later]
+    return [*sources, *later_logs]
 
 
 def series_of(name: str) -> tuple[str, str]:
@@ -370,8 +370,8 @@ def series_of(name: str) -> tuple[str, str]:
 
 def log_number(name: str) -> int:
     """The number of a log in its series, from its path or URL; 0 where the name has none."""
-    found = _LOG_NUMBER.search(log_name(name.partition("?")[0] if remote.is_url(name) else name))
-    return min(int(found[0]), _MAX_NUMBER) if found else 0
+    match = _LOG_NUMBER.search(log_name(name.partition("?")[0] if remote.is_url(name) else name))
+    return min(int(match[0]), _MAX_NUMBER) if match else 0
 
 
 def read_index(path: str) -> list[str]:
@@ -397,8 +397,8 @@ def _entries(index: str) -> list[str]:
 def _locate(entry: str, folder: str) -> str:
     names = (name for form in (entry, entry.replace("\\", "/")) for name in (form, os.path.basename(form)))
     paths = [os.path.join(folder, name) for name in names]
-    found = (path + suffix for suffix in ("", *SUFFIXES) for path in paths)
-    return next(filter(os.path.isfile, found), paths[-1])
+    candidates = (path + suffix for suffix in ("", *SUFFIXES) for path in paths)
+    return next(filter(os.path.isfile, candidates), paths[-1])
 
 
 def natural_key(path: str) -> list[tuple[int, int, str]]:
