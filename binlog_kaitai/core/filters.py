@@ -221,7 +221,7 @@ class Filters:
         )
 
     def __bool__(self) -> bool:
-        unset: tuple[Any, ...] = (None, frozenset(), NO_TABLES)
+        unset: tuple[object, ...] = (None, frozenset(), NO_TABLES)
         return any(getattr(self, field.name) not in unset for field in fields(self))
 
     @property
@@ -299,7 +299,7 @@ def at_least_one(name: str, text: str) -> int:
     return size
 
 
-def shortened(value: Any) -> str:
+def shortened(value: object) -> str:
     """An invalid value, shortened to fit one line of an error message."""
     if isinstance(value, int) and value.bit_length() > 128:
         return "a number of more than 38 digits"

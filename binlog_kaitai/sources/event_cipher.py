@@ -24,6 +24,7 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     header_width,
 )
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.ciphers import BLOCK, Blocks, decrypt_chain
@@ -41,7 +42,7 @@ _BYTE, _SHIFT = np.int64(255), 8
 
 
 @kernel
-def find_events(data: Any, starts: Any) -> int:
+def find_events(data: Bytes, starts: Ints) -> int:
     """Find the whole events at the start of bytes, by their lengths.
 
     Parameters
@@ -67,7 +68,7 @@ def find_events(data: Any, starts: Any) -> int:
 
 @kernel
 @inlined
-def _swap(data: Any, start: int) -> None:
+def _swap(data: Bytes, start: int) -> None:
     """Exchange the first bytes of an event with those of `len_event`, where its ciphertext has a gap."""
     first = np.uint64(start)
     other = first + _SIZE_AT
@@ -81,7 +82,7 @@ def _swap(data: Any, start: int) -> None:
 
 @kernel
 def collect_blocks(
-    data: Any, starts: Any, sizes: Any, base: int, nonce: Any, blocks: Any, vectors: Any
+    data: Bytes, starts: Ints, sizes: Ints, base: int, nonce: Bytes, blocks: Bytes, vectors: Bytes
 ) -> int:
     """Collect the whole blocks of events, and make the events' initialization vectors.
 
@@ -120,7 +121,9 @@ def collect_blocks(
 
 
 @kernel
-def put_blocks(data: Any, starts: Any, sizes: Any, sealed: Any, plain: Any, vectors: Any, masks: Any) -> None:
+def put_blocks(
+    data: Bytes, starts: Ints, sizes: Ints, sealed: Bytes, plain: Bytes, vectors: Bytes, masks: Bytes
+) -> None:
     """Put the blocks of events in their place, decrypted.
 
     Parameters
@@ -193,17 +196,17 @@ class EventCipher:
         self._is_percona = is_percona
         self._is_checksummed = is_checksummed
 
-    def vectors(self, positions: Any) -> Any:
+    def vectors(self, positions: Ints) -> Array:
         """Initialization vectors of events at the given offsets, one row (uint8) per event."""
         made = np.empty((len(positions), BLOCK), dtype=np.uint8)
         made[:, : len(self._nonce)] = self._nonce
         made[:, len(self._nonce) :] = (positions & POSITION_MASK).astype("<u4").view(np.uint8).reshape(-1, 4)
         return self._encrypted(made) if self._is_percona else made
 
-    def _encrypted(self, rows: Any) -> Any:
+    def _encrypted(self, rows: Array) -> Array:
         return self._blocks.encrypt(rows).reshape(-1, BLOCK)
 
-    def headers(self, data: Any, offsets: Any, base: int) -> tuple[Any, Any]:
+    def headers(self, data: Bytes, offsets: Ints, base: int) -> tuple[Array, Array]:
         """Types and next positions in the headers at some offsets of a file's bytes, `base` bytes into it."""
         blocks = _rows_at(data, offsets + TYPE)
         blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, offsets).view(np.uint8).reshape(-1, WIDTH)
@@ -212,7 +215,7 @@ class EventCipher:
         nexts = np.ascontiguousarray(plain[:, NEXT - TYPE :][:, :WIDTH]).view("<u4").ravel()
         return plain[:, 0], nexts
 
-    def decrypt(self, data: Any, base: int, starts: Any, sizes: Any) -> None:
+    def decrypt(self, data: Bytes, base: int, starts: Ints, sizes: Ints) -> None:
         """Decrypt complete events in place.
 
         Parameters
@@ -286,36 +289,36 @@ class EventCipher:
         ends = starts + sizes
         return any(map(self.has_checksum, [plain] * len(starts), starts.tolist(), ends.tolist()))
 
-    def has_checksum(self, plain: Any, begin: int, end: int) -> bool:
+    def has_checksum(self, plain: Bytes, begin: int, end: int) -> bool:
         """Whether a decrypted event has a correct checksum."""
         stored = int.from_bytes(plain[end - CHECKSUM_SIZE : end].tobytes(), "little")
         return self._is_checksummed and crc32(plain[begin : end - CHECKSUM_SIZE]) == stored
 
 
-def _rows_at(data: Any, offsets: Any) -> Any:
+def _rows_at(data: Bytes, offsets: Ints) -> Array:
     """The 16 bytes at each of some offsets: a row (uint8) for each."""
     return _windows(data, _ROW)[offsets].view(np.uint8).reshape(-1, BLOCK)
 
 
-def words(data: Any, offsets: Any) -> Any:
+def words(data: Bytes, offsets: Ints) -> Array:
     """The numbers of 4 bytes at some offsets."""
     return _windows(data, "<u4")[offsets]
 
 
-def _windows(data: Any, kind: Any) -> Any:
+def _windows(data: Bytes, kind: str | np.dtype[Any]) -> Array:
     """Overlapping values of a type at every offset of an array."""
     dtype = np.dtype(kind)
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype=dtype, buffer=data, strides=(1,))
 
 
-def with_room(data: bytes) -> Any:
+def with_room(data: bytes) -> Bytes:
     """Bytes as a writable array, followed by a spare block."""
     made = np.empty(len(data) + BLOCK, dtype=np.uint8)
     made[: len(data)] = np.frombuffer(data, dtype=np.uint8)
     return made
 
 
-def walk(data: Any) -> tuple[Any, Any]:
+def walk(data: bytes) -> tuple[Ints, Ints]:
     """Start and size (int64) of the complete events at the beginning of the bytes, by their lengths."""
     starts = np.empty(len(data) // HEADER + 2, dtype=np.int64)
     count = find_events.run(np.frombuffer(data, dtype=np.uint8), starts)
