@@ -94,12 +94,12 @@ _REFUSED = {
 class ClientFlag(click.Option):
     """A flag that `--skip-NAME` turns off; the help does not list that name."""
 
-    def __init__(self, names: Sequence[str], **given: Any) -> None:
+    def __init__(self, names: Sequence[str], **settings: Any) -> None:
         declared = [name for name in names if name.startswith("-")]
         rest = [name for name in names if not name.startswith("-")]
         long = max(declared, key=len)
         off = [f"{name}/--skip-{long[2:]}" if name == long else name for name in declared]
-        super().__init__([*off, *rest], **{"default": False, **given})
+        super().__init__([*off, *rest], **{"default": False, **settings})
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         shown, self.secondary_opts = self.secondary_opts, []
@@ -142,7 +142,9 @@ class ClientNumbers(_AnyType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[int]:
         if isinstance(value, frozenset):
             return value  # the default
-        return frozenset(ClientNumber().convert(word.strip(), param, ctx) for word in str(value).split(","))
+        return frozenset(
+            ClientNumber().convert(number.strip(), param, ctx) for number in str(value).split(",")
+        )
 
 
 class ClientPosition(ClientNumber):
@@ -168,9 +170,14 @@ class ClientCommand(click.Command):
         return super().parse_args(ctx, list(self._as_click_has_them(args)))
 
     def _as_click_has_them(self, args: list[str]) -> Iterator[str]:
-        options = [one for one in self.params if isinstance(one, click.Option)]
-        known = {name for one in options for name in one.opts} | {"--help"}
-        off = {name: one.secondary_opts[0] for one in options if one.secondary_opts for name in one.opts}
+        options = [option for option in self.params if isinstance(option, click.Option)]
+        known = {name for option in options for name in option.opts} | {"--help"}
+        off = {
+            name: option.secondary_opts[0]
+            for option in options
+            if option.secondary_opts
+            for name in option.opts
+        }
         rest = iter(args)
         for arg in rest:
             if arg == "--":

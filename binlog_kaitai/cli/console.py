@@ -21,6 +21,8 @@ import click
 from binlog_kaitai.render.output_text import ENCODING_ERRORS, TerminalWriter, printable
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from binlog_kaitai.sources.source import Source
 
 
@@ -163,8 +165,8 @@ class _Bar:
         self._task = task
         self._name: str | None = None
         self._size: int | None = None
-        self._bar: Any = None
-        self._shown: Any = None
+        self._bar: Progress | None = None
+        self._shown: TaskID  # of the bar
 
     def advance(self, source: Source, position: int) -> None:
         """Set how much of a log has been read."""

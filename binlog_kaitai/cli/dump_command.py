@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, BinaryIO
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,10 @@ from binlog_kaitai.cli.client_options import (
     options_without_meaning,
 )
 from binlog_kaitai.cli.console import text_output, watched
-from binlog_kaitai.errors import DamagedError, writing_to
+from binlog_kaitai.errors import DamagedError, UsageError, writing_to
+
+if TYPE_CHECKING:
+    from binlog_kaitai.render.dump import DumpOptions
 
 _NUMBER, _NUMBERS, _POSITION = ClientNumber(), ClientNumbers(), ClientPosition()
 
@@ -94,7 +97,7 @@ def _numbers(
 @options_without_meaning
 @click.version_option(binlog_kaitai.__version__, "-V", "--version", prog_name="binlog-kaitai dump")
 def dump(
-    sources: tuple[str, ...], to_last_log: bool, result_file: str | None, jobs: int | None, **given: Any
+    sources: tuple[str, ...], to_last_log: bool, result_file: str | None, jobs: int | None, **settings: Any
 ) -> None:
     """Print a log as mysqlbinlog or mariadb-binlog does, byte for byte.
 
@@ -119,22 +122,18 @@ def dump(
     if to_last_log:
         logs = with_later_logs(logs)
     options.refuse_inputs(result_file, [*sources, *(log.path for log in logs)])
-    chosen, target = _options(**given), result_file or "stdout"
-    with writing_to(target), _opened(result_file) as output:
+    chosen, target = _options(**settings), result_file or "stdout"
+    with writing_to(target), open(result_file, "wb") if result_file else nullcontext(text_output()) as output:
         try:
             with watched(logs, beside_output=not result_file) as watched_logs:
                 reader = dump(watched_logs, _guarded(output.write, target), chosen, threads=jobs)
         except DamagedError as error:
             if error.file == logs[0].name:  # which may be undamaged, and read from the middle of an event
-                options.refuse_position(logs[0], given["start_position"])
+                options.refuse_position(logs[0], settings["start_position"])
             raise
         finally:
             output.flush()
     options.say_ends(reader.ends)
-
-
-def _opened(result_file: str | None) -> AbstractContextManager[BinaryIO]:
-    return open(result_file, "wb") if result_file else nullcontext(text_output())
 
 
 def _guarded(write: Callable[[bytes], object], target: str) -> Callable[[bytes], object]:
@@ -156,10 +155,10 @@ def _options(
     include_gtids: str | None,
     exclude_gtids: str | None,
     verify_binlog_checksum: bool,
-    start_position: Any,
-    stop_position: Any,
+    start_position: int | dict[int, int] | None,
+    stop_position: int | dict[int, int] | None,
     **plain: Any,
-) -> Any:
+) -> DumpOptions:
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.dump import Base64Output, DumpOptions
 
@@ -172,7 +171,7 @@ def _options(
     return DumpOptions(
         # As in the clients, `unspec` means that the option was not given.
         base64_output=Base64Output("auto" if base64_output == "unspec" else base64_output),
-        rewrite_databases=dict(_pair(one) for one in rewrite_db),
+        rewrite_databases=dict(_pair(text) for text in rewrite_db),
         verify_checksums=verify_binlog_checksum,
         start_timestamp=filters.start_timestamp,
         stop_timestamp=filters.stop_timestamp,
@@ -187,8 +186,6 @@ def _options(
 
 
 def _pair(text: str) -> tuple[str, str]:
-    from binlog_kaitai.errors import UsageError
-
     old, arrow, new = (part.strip() for part in text.partition("->"))
     if not (old and arrow and new):
         raise UsageError(f"{text!r} is not a valid rename; use 'old->new'")

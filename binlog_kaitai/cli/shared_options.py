@@ -97,10 +97,9 @@ _KEYS = [
 
 def keys(command: Command) -> Command:
     """Add the options for the keys of encrypted logs."""
-    call: Any = command
     for option in reversed(_KEYS):
-        call = option(call)
-    return cast(Command, call)
+        command = option(command)
+    return command
 
 
 def sources(command: Command) -> Command:
@@ -170,7 +169,7 @@ def changes(command: Command) -> Command:
     return command
 
 
-_CHANGES: list[Callable[[Any], Any]] = [
+_CHANGES = [
     click.option(
         "--operation",
         type=click.Choice(("insert", "update", "delete")),
@@ -298,7 +297,7 @@ def refuse_position(source: Source, position: int | None) -> None:
         raise UsageError(reason, file=source.name)
 
 
-_FILTERS: list[Callable[[Any], Any]] = [
+_FILTERS = [
     click.option("--start-position", type=number, metavar="N", help="Start here in the first file."),
     click.option("--stop-position", type=number, metavar="N", help="Stop here in the last file."),
     click.option(

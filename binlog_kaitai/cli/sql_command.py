@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import progress_over_all, text_output, warn
+from binlog_kaitai.cli.console import text_output, warn
 
 #: Exit code if a selected change is a comment in the script, not a statement.
 EXIT_INCOMPLETE = 3
@@ -86,16 +87,8 @@ def sql(
         renamed=renamed,
     )
     report = OmissionReport(lambda warning: warn(f"warning: {warning}"))
-    ends: list[Any] = []
     stdout = text_output()
-    try:
-        with progress_over_all(beside_output=True) as progress:
-            chosen = Filters.of(**filters)
-            given: dict[str, Any] = {"ddl": ddl, "ends": ends, "progress": progress, "threads": jobs}
-            for part in write_sql(sources, chosen, wanted, report, **given):
-                stdout.write(part)
-    finally:
-        stdout.flush()
-    options.say_ends(ends)
+    script = partial(write_sql, sources, Filters.of(**filters), wanted, report, ddl=ddl, threads=jobs)
+    options.print_lines(script, stdout.write, stdout)
     if not report.is_complete:
         sys.exit(EXIT_INCOMPLETE)
