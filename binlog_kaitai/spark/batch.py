@@ -78,16 +78,16 @@ class BinlogReader(DataSourceReader):
             return
         spare_modules()
         use(self._options.keys)
-        earlier, options = self._files[: partition.number], self._options_of(partition)
-        yield from rows_of(partition.split, earlier, options, arrow_schema(self._schema))
+        yield from rows_of(partition.split, *self._task(partition), arrow_schema(self._schema))
 
     def batches(self, partition: SplitPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows of one partition of a table as Arrow batches, with the columns of an Arrow schema."""
-        earlier, options = self._files[: partition.number], self._options_of(partition)
-        return arrow_rows_of(partition.split, earlier, options, schema)
+        return arrow_rows_of(partition.split, *self._task(partition), schema)
 
-    def _options_of(self, partition: SplitPartition) -> ReadOptions:
-        """The options, with the start position for the first log and the stop position for the last one."""
+    def _task(self, partition: SplitPartition) -> tuple[Sequence[Source], ReadOptions]:
+        """The earlier logs, and the options: the start position for the first log, the stop position for the
+        last one.
+        """
         filters = dict(self._options.filters)
         for offset, name, number in (
             (self._options.starting, "start_position", 0),
@@ -97,7 +97,7 @@ class BinlogReader(DataSourceReader):
                 filters[name] = offset.position
             if partition.number != number:
                 filters.pop(name, None)
-        return replace(self._options, filters=filters)
+        return self._files[: partition.number], replace(self._options, filters=filters)
 
 
 class Files(Sequence[Source]):

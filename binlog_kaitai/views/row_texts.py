@@ -319,7 +319,7 @@ def write_rows(
     form
         Their format; ``rows --format json`` by default.
     origins
-        Additional columns on the origin of rows, see `columns.rows.origins`.
+        Additional columns on the origin of rows, see `binlog_kaitai.rows.event_metadata`.
     choice
         Selects rows, after the filters; all by default.
     threads

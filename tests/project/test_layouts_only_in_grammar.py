@@ -56,6 +56,7 @@ REASONS = {
     "render/sql/logged_statements.py: xa_rows": "letters in lower case",
     "render/sql/where.py: _number": "hexadecimal literals",
     "spark/infer.py: _tables": "a size in MiB",
+    "sources/remote.py: read_whole": "a size in MiB",
     "values/charsets.py: _characters": "code points of a table of characters",
     "values/numbers.py: shortest_float": "a number rounded to single precision",
     "values/strings.py: set_of": "members of a SET, which the grammar has as one number",

@@ -108,8 +108,8 @@ BUGS = (
     Bug(
         "spark: a task lacks the statements of the log before its own",
         "spark/batch.py",
-        "earlier, options = self._files[: partition.number]",
-        "earlier, options = self._files[: partition.number - 1]",
+        "return self._files[: partition.number], replace",
+        "return self._files[: partition.number - 1], replace",
         ("spark/test_changes.py", "spark/test_any_split.py"),
     ),
 )
