@@ -26,7 +26,7 @@ from binlog_kaitai.values.schema import ColumnFacts, TableFacts, facts_of
 from binlog_kaitai.values.temporal import fraction_text
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import RowImage, TableMapEvent
+    from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.kernels.arrays import Bytes
 
 
@@ -47,20 +47,20 @@ def identifier(name: bytes) -> bytes:
 
 def pretty(data: bytes, quote: bytes = b"'") -> bytes:
     """A string in quotes, with the clients' `pretty_print_str` escapes."""
-    return quote + _PRETTY_SPECIAL.sub(lambda found: _PRETTY[found[0][0]], data) + quote
+    return quote + _PRETTY_SPECIAL.sub(lambda match: _PRETTY[match[0][0]], data) + quote
 
 
 def comment(line: bytes) -> bytes:
     """A line of a commented statement."""
-    return _COMMENT_SPECIAL.sub(lambda found: _PRETTY[found[0][0]], line)
+    return _COMMENT_SPECIAL.sub(lambda match: _PRETTY[match[0][0]], line)
 
 
 @lru_cache(maxsize=64)
 def timestamp(seconds: int) -> bytes:
     """``YYMMDD hh:mm:ss`` in local time, the hour padded with a space."""
-    at = time.localtime(seconds)
-    day = f"{at.tm_year % 100:02}{at.tm_mon:02}{at.tm_mday:02}"
-    return f"{day} {at.tm_hour:2}:{at.tm_min:02}:{at.tm_sec:02}".encode()
+    local = time.localtime(seconds)
+    day = f"{local.tm_year % 100:02}{local.tm_mon:02}{local.tm_mday:02}"
+    return f"{day} {local.tm_hour:2}:{local.tm_min:02}:{local.tm_sec:02}".encode()
 
 
 def microseconds(moment: int) -> bytes:
@@ -73,9 +73,10 @@ def microseconds(moment: int) -> bytes:
 @lru_cache(maxsize=64)
 def second_of(seconds: int) -> tuple[bytes, bytes]:
     """``YYYY-MM-DD hh:mm:ss`` in local time, and the name of the time zone."""
-    at = time.localtime(seconds)
-    day = f"{at.tm_year:04}-{at.tm_mon:02}-{at.tm_mday:02}"
-    return f"{day} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}".encode(), at.tm_zone.encode()
+    local = time.localtime(seconds)
+    day = f"{local.tm_year:04}-{local.tm_mon:02}-{local.tm_mday:02}"
+    clock = f"{local.tm_hour:02}:{local.tm_min:02}:{local.tm_sec:02}"
+    return f"{day} {clock}".encode(), local.tm_zone.encode()
 
 
 def hexadecimal(data: bytes) -> bytes:
@@ -83,8 +84,12 @@ def hexadecimal(data: bytes) -> bytes:
     return b"X'" + data.hex().encode() + b"'"
 
 
+#: The grammar's object of a value, of the class for its column type.
+Cell = Any
+#: A column of a table map; what its metadata has depends on its type.
+MapColumn = Any
 #: Formats a value, given the cell's value and the table map's column.
-CellText = Callable[[Any, Any], bytes]
+CellText = Callable[[Cell, MapColumn], bytes]
 
 #: Escapes in strings of `mysqlbinlog`, and of `mariadb-binlog`, which leaves quotes and backslashes
 #: unescaped.
@@ -141,7 +146,7 @@ def quoted_pieces(data: Bytes, start: int, end: int, *, is_mariadb: bool) -> Ite
     yield b"'"
 
 
-def escapes_of(*, is_mariadb: bool) -> Any:
+def escapes_of(*, is_mariadb: bool) -> Bytes:
     """The escapes of a client, in the form `printed_rows` takes."""
     table = np.zeros(256, dtype=np.uint8)
     table[:0x20] = AS_NUMBER
@@ -151,7 +156,7 @@ def escapes_of(*, is_mariadb: bool) -> Any:
     return table
 
 
-def metadata_number(column: Any) -> int:
+def metadata_number(column: MapColumn) -> int:
     """The `meta=` value of `-vv`."""
     metadata = column.metadata
     if metadata.is_varchar:
@@ -165,7 +170,7 @@ def metadata_number(column: Any) -> int:
     return int(metadata.len_pack or metadata.fractional_digits or 0)
 
 
-def type_text(column: Any, dimensions: int) -> bytes:
+def type_text(column: MapColumn, dimensions: int) -> bytes:
     """The type name for `-vv`, including the dimension of a VECTOR; empty for unknown types."""
     metadata, kind = column.metadata, column.real_type
     name = _TYPE_NAMES.get(kind)
@@ -197,7 +202,7 @@ def type_text(column: Any, dimensions: int) -> bytes:
     return b""
 
 
-def _compressed_mark(kind: Any) -> bytes:
+def _compressed_mark(kind: ColumnType | int) -> bytes:
     return b" COMPRESSED" if kind in _COMPRESSED else b""
 
 
@@ -223,17 +228,13 @@ _TYPE_NAMES = {
 def _integer(size: int) -> CellText:
     bits = 8 * size
 
-    def text(cell: Any, _: TableMapEvent.Column) -> bytes:
+    def text(cell: Cell, _: MapColumn) -> bytes:
         # The clients ignore whether the column is unsigned.
         number = int(cell.value) % (1 << bits)
         signed = number - (1 << bits) if number >> (bits - 1) else number
-        return b"%d" % signed if signed >= 0 else b"%d (%d)" % (signed, number & _shown_mask(size))
+        return b"%d" % signed if signed >= 0 else b"%d (%d)" % (signed, number)
 
     return text
-
-
-def _shown_mask(size: int) -> int:
-    return (1 << 8 * size) - 1
 
 
 def _bits(data: bytes, count: int) -> bytes:
@@ -241,43 +242,43 @@ def _bits(data: bytes, count: int) -> bytes:
     return b"b'" + digits[len(digits) - count :].encode() + b"'"
 
 
-def _set(cell: Any, column: TableMapEvent.Column) -> bytes:
+def _set(cell: Cell, column: MapColumn) -> bytes:
     size = column.metadata.length
     return _bits(int(cell.value).to_bytes(size, "little"), size * 8)
 
 
-def _timestamp(cell: Any, column: Any) -> bytes:
+def _timestamp(cell: Cell, column: MapColumn) -> bytes:
     digits = column.metadata.fractional_digits
     return b"%d" % cell.seconds + fraction_text(cell.microsecond, digits).encode()
 
 
-def _datetime(cell: Any, column: TableMapEvent.Column) -> bytes:
+def _datetime(cell: Cell, column: MapColumn) -> bytes:
     digits = column.metadata.fractional_digits or 0
     fraction = fraction_text(cell.microsecond, digits) if digits else ""
     day = f"{cell.year:04}-{cell.month:02}-{cell.day:02}"
     return f"'{day} {cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
 
 
-def _time(cell: Any, column: TableMapEvent.Column) -> bytes:
+def _time(cell: Cell, column: MapColumn) -> bytes:
     digits = column.metadata.fractional_digits or 0
     fraction = fraction_text(cell.microsecond, digits) if digits else ""
     sign = "-" if cell.is_negative else ""
     return f"'{sign}{cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
 
 
-def _date(cell: Any, _: TableMapEvent.Column) -> bytes:
+def _date(cell: Cell, _: MapColumn) -> bytes:
     return b"'%04d:%02d:%02d'" % (cell.year, cell.month, cell.day)
 
 
-def _decimal(cell: Any, _: TableMapEvent.Column) -> bytes:
+def _decimal(cell: Cell, _: MapColumn) -> bytes:
     return decimal_text(cell.digits, cell.precision, cell.scale).encode()
 
 
-def _vector(cell: Any, _: Any) -> bytes:
-    return b"[" + b",".join(b"%.5e" % one for one in cell.content.elements) + b"]"
+def _vector(cell: Cell, _: MapColumn) -> bytes:
+    return b"[" + b",".join(b"%.5e" % number for number in cell.content.elements) + b"]"
 
 
-def _json(cell: Any, _: TableMapEvent.Column) -> bytes:
+def _json(cell: Cell, _: MapColumn) -> bytes:
     return json_cell(json_of(cell))
 
 
@@ -291,7 +292,7 @@ def _unquoted(document: str) -> bytes:
     return encode(json.loads(document, strict=False) if document.startswith('"') else document)
 
 
-def diff_text(cell: RowImage.Cell, number: int) -> bytes:
+def diff_text(cell: Cell, number: int) -> bytes:
     """A JSON column logged as partial update; `number` is the column's, from 1."""
     operations = diff_of(cell.diffs).operations
     text = b"@%d" % number
@@ -327,11 +328,11 @@ def _json_argument(value: str) -> bytes:
     return encode(value)
 
 
-def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[Any, CellText]:
-    def string(cell: Any, _: TableMapEvent.Column) -> bytes:
+def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[ColumnType | int, CellText]:
+    def string(cell: Cell, _: MapColumn) -> bytes:
         return quoted(cell.data)
 
-    def compressed(cell: Any, _: TableMapEvent.Column) -> bytes:
+    def compressed(cell: Cell, _: MapColumn) -> bytes:
         return quoted(cell._raw_content)
 
     return {

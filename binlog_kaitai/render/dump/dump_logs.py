@@ -187,7 +187,7 @@ class _Dump:
         else:
             if head and head[-1].end_position < start:
                 last_read = head[-1].end_position
-        formats = [one for one in head if one.type_code == EventType.format_description_event]
+        formats = [event for event in head if event.type_code == EventType.format_description_event]
         yield from self._show_formats(formats, last_read)
         if following is not None:
             yield following, None
@@ -247,28 +247,31 @@ class _Dump:
         return LogBlocks(log, BlockPrinter(self._printer, log.context, self._threads))
 
     def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[ParsedEvent]) -> BlockReader:
-        given: dict[str, Any] = {"block_size": BLOCK_SIZE, "max_events": MOST_EVENTS}
-        given["leaves_checks"] = not self.options.verify_checksums
-        given["verify_checksums"] = self.options.verify_checksums
-        given["prefetches"] = self._threads > 1
+        arguments: dict[str, Any] = {
+            "block_size": BLOCK_SIZE,
+            "max_events": MOST_EVENTS,
+            "leaves_checks": not self.options.verify_checksums,
+            "verify_checksums": self.options.verify_checksums,
+            "prefetches": self._threads > 1,
+        }
         if not start:
-            return BlockReader.of_file(stream, name, **given)
+            return BlockReader.of_file(stream, name, **arguments)
         framer = Framer.of_file(stream)
         framer.skip_to(start)
         context = _context_of(framer.binlog_version, formats)
-        return BlockReader(stream, context, start, name=name, **given)
+        return BlockReader(stream, context, start, name=name, **arguments)
 
     def _show_formats(
         self, formats: list[ParsedEvent], last_read: int
     ) -> Iterator[tuple[ParsedEvent, int | None]]:
-        for one in formats[-1:]:
-            if is_of_mariadb(one):
+        for event in formats[-1:]:
+            if is_of_mariadb(event):
                 if self.options.prints_base64:
-                    yield one, None
+                    yield event, None
                 else:
-                    self._begin(one)
+                    self._begin(event)
             else:
-                yield one, last_read  # the position of mysqlbinlog at that time
+                yield event, last_read  # the position of mysqlbinlog at that time
 
     def _begin(self, event: ParsedEvent) -> None:
         """Choose the client by the first event of the first log, and start a log."""
@@ -313,14 +316,14 @@ def is_plain(options: DumpOptions) -> bool:
 
 def _context_of(version: int, formats: Iterable[ParsedEvent]) -> Context:
     context = Context(version)
-    for one in formats:
-        context.observe(one.raw, one.fixed_header)
+    for event in formats:
+        context.observe(event.raw, event.fixed_header)
     return context
 
 
 def is_of_mariadb(event: ParsedEvent) -> bool:
     """Whether the first event of a log shows that MariaDB wrote it."""
-    body: Any = event.body
+    body = event.body
     if "mariadb" in getattr(body, "server_version", "").lower():
         return True
     return len(getattr(body, "len_post_headers", ())) >= EventType.annotate_rows_event

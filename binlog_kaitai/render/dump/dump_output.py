@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -28,8 +28,8 @@ _BASE64_PIECE = LINE << 14
 
 def base64_pieces(data: bytes) -> Iterator[bytes]:
     """The lines, in several pieces for long data."""
-    for at in range(0, len(data), _BASE64_PIECE):
-        yield base64_lines(data[at : at + _BASE64_PIECE])
+    for begin in range(0, len(data), _BASE64_PIECE):
+        yield base64_lines(data[begin : begin + _BASE64_PIECE])
 
 
 def base64_lines(data: bytes) -> bytes:
@@ -89,17 +89,17 @@ def hexdump(style: HexdumpStyle, raw: bytes, position: int, header_length: int) 
     else:
         begin, end, after = 0, max(0, len(raw) - sum(_FIELDS)), style.end
         yield b"\n" if end else b"\n\n"
-    for at in range(begin, end, _HEXDUMP_PIECE):
-        yield _lines(style, raw[at : min(at + _HEXDUMP_PIECE, end)], position + at)
+    for start in range(begin, end, _HEXDUMP_PIECE):
+        yield _lines(style, raw[start : min(start + _HEXDUMP_PIECE, end)], position + start)
     yield after
 
 
 def _header(style: HexdumpStyle, raw: bytes, position: int) -> bytes:
-    header, at = raw.ljust(sum(style.fields), b"\0"), 0
+    header, offset = raw.ljust(sum(style.fields), b"\0"), 0
     text = style.head + _position(style, position)
     for gap, size in zip(style.gaps, style.fields, strict=True):
-        text += gap + header[at : at + size].hex(" ").encode()
-        at += size
+        text += gap + header[offset : offset + size].hex(" ").encode()
+        offset += size
     return text + style.after_header
 
 
@@ -108,14 +108,14 @@ def _position(style: HexdumpStyle, position: int) -> bytes:
 
 
 def _lines(style: HexdumpStyle, data: bytes, position: int) -> bytes:
-    found = []
+    lines = []
     for offset in range(0, len(data), WIDTH):
         piece = data[offset : offset + WIDTH]
         half = WIDTH // 2
         digits = f"{piece[:half].hex(' ')}  {piece[half:].hex(' ')}".encode().ljust(style.width)
         front = b"# " + _position(style, position + offset) + style.gap
-        found.append(front + digits[: style.width] + b" |" + piece.translate(style.letters) + b"|\n")
-    return b"".join(found)
+        lines.append(front + digits[: style.width] + b" |" + piece.translate(style.letters) + b"|\n")
+    return b"".join(lines)
 
 
 #: Maximum size of text kept in memory, and of pieces read from the file, in bytes.
@@ -247,7 +247,9 @@ class TextSink:
         self._extend = extend
         self._style = style
 
-    def fill(self, template: bytes, printed: PrintedEvent, constants: dict[bytes, Any] | None = None) -> None:
+    def fill(
+        self, template: bytes, printed: PrintedEvent, constants: dict[bytes, bytes | int] | None = None
+    ) -> None:
         """Add a template; `constants` are the same for all events of the event's shape."""
         values = printed.values
         if constants:

@@ -94,8 +94,8 @@ class _Program(NamedTuple):
     which: int
     width: int
     null_bytes: int
-    limits: Any
-    steps: Any
+    limits: Ints
+    steps: tuple[Ints, ...]
     knows_lengths: bool
 
 
@@ -127,7 +127,7 @@ class InverseRows:
             The rows contradict their table map.
         """
         end = images_end(event)
-        body: Any = event.body if rows_header is None else rows_header.body
+        body = event.body if rows_header is None else rows_header.body
         header = event.layout.header_length_of(event.type_code)
         start = end - len(body.images) if rows_header is None else header + len(rows_header.content)
         if event.table_map is None:
@@ -150,12 +150,12 @@ class InverseRows:
             self._programs[rows_header, content] = _program(event, rows_header.body)
         return self._programs[rows_header, content]
 
-    def _begins(self, event: ParsedEvent, program: _Program, data: Bytes, place: tuple[int, int]) -> Any:
+    def _begins(self, event: ParsedEvent, program: _Program, data: Bytes, place: tuple[int, int]) -> Ints:
         """The start of each image, in order, int64."""
         start, end = place
         one = np.zeros(1, dtype=np.int64)
         state = np.zeros(STATE_SIZE, dtype=np.int64)
-        begins: list[Any] = []
+        begins: list[Ints] = []
         room = min(_ROWS, end - start + 2)
         starts = np.empty((program.width, room), dtype=np.int64)
         found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
@@ -173,7 +173,7 @@ class InverseRows:
             state[3] = 1
 
 
-def _filled(begins: Ints, end: int, size: int) -> Any:
+def _filled(begins: Ints, end: int, size: int) -> Ints:
     """The same, including all-NULL images, which have `size` bytes."""
     for index in np.flatnonzero(begins > end)[::-1].tolist():
         begins[index] = (begins[index + 1] if index + 1 < len(begins) else end) - size
@@ -326,7 +326,7 @@ class FlashbackPrinter(MariadbPrinter):
 
     def print_rows(self, printed: PrintedEvent) -> None:
         rows_header = self.rows_headers.of(printed.event)
-        body: Any = printed.event.body if rows_header is None else rows_header.body
+        body = printed.event.body if rows_header is None else rows_header.body
         if body.table_id.value not in self.state.ignored_maps:
             self._take_back(printed, body, rows_header)
         if body.is_statement_end:
@@ -360,9 +360,9 @@ class FlashbackPrinter(MariadbPrinter):
         rows_header = self.rows_headers.of(event)
         if self.options.shown_rows:
             name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-            found = self.row_printer.text(event, rows_header, name)
-            self._texts.push(found.text)
-            self.out.rows += found.rows
+            pieces, rows = self.row_printer.pieces(event, rows_header, name)
+            self._texts.push(b"".join(pieces))
+            self.out.rows += rows
         elif not self.options.short_form:
             self.out.rows += self.row_printer.count(event, rows_header)
 

@@ -25,7 +25,6 @@ from binlog_kaitai.render.dump.printer import (
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
-    OldLoads,
     Printer,
     Version,
     set_names,
@@ -163,106 +162,14 @@ def _rows_name(kind: int) -> bytes:
     return verb + (b"_compressed_rows" if "compressed" in words else b"_rows")
 
 
-class MariadbRows(Printer):
-    """Prints table maps, rows events, and the statements before them."""
-
-    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
-        super().__init__(options, write, loads)
-        self.style = RowStyle(MARIADB_CELLS, options.shown_rows, _UNKNOWN)
-        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=True)
-
-    def keep_annotation(self, printed: PrintedEvent, body: AnnotateRowsEvent) -> None:
-        """Keep the statement of a rows event until rows follow."""
-        if not self.options.skip_annotate_row_events:
-            self.state.is_annotated = True
-            self.out.keep(printed, self.put_annotation)
-
-    def put_annotation(self, printed: PrintedEvent) -> None:
-        """Add the statement of a rows event."""
-        if self.options.short_form:
-            self.out.head.append(b"# Annotate_rows:\n")
-        else:
-            self.put_header(printed)
-            self.out.head.append(b"\tAnnotate_rows:\n")
-        self.out.head.fill(b"%(lines)s", printed)
-
-    def skips_table(self, body: TableMapEvent) -> bool:
-        wanted = self.options.table
-        return super().skips_table(body) or (bool(wanted) and encode(wanted or "") != encode(body.table_name))
-
-    def print_table_map(self, printed: PrintedEvent, body: TableMapEvent) -> None:
-        state, number = self.state, body.table_id.value
-        if self.skips_table(body):
-            state.ignored_maps |= {number}
-            return
-        state.ignored_maps -= {number}
-        if state.is_annotated:
-            state.is_annotated = False
-            self.out.put_kept(printed)
-        line, metadata = self.table_map_text(body)
-        self.put_comment(printed, line)
-        self.out.head.append(metadata)
-        self.add_base64(printed)
-
-    def table_map_text(self, body: TableMapEvent) -> tuple[bytes, bytes]:
-        """The rest of a table map's header line, and the lines after it."""
-        database, table = encode(body.schema_name), encode(body.table_name)
-        name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)
-        triggers = b" (has triggers)" if body.has_triggers else b""
-        line = b"\tTable_map: %s mapped to number %d%s\n" % (name, body.table_id.value, triggers)
-        if not self.options.print_table_metadata:
-            return line, b""
-        return line, metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6))
-
-    def print_rows(self, printed: PrintedEvent) -> None:
-        """Print one rows event; at the end of the statement, everything kept of it."""
-        rows_header, state = self.rows_headers.of(printed.event), self.state
-        body: Any = printed.event.body if rows_header is None else rows_header.body
-        is_end = bool(body.is_statement_end)
-        if body.table_id.value not in state.ignored_maps:
-            self._keep_rows(printed, body, rows_header)
-            state.ends_unknown = is_end and printed.event.table_map is None
-        if is_end:
-            state.ignored_maps, state.is_annotated = frozenset(), False
-            self.end_statement()
-
-    @staticmethod
-    def rows_line(kind: int, body: Any) -> bytes:
-        """The rest of a rows event's header line."""
-        return rows_line(kind, body, is_end=body.is_statement_end)
-
-    def _keep_rows(self, printed: PrintedEvent, body: Any, rows_header: RowsHeader | None) -> None:
-        if "compressed" in EventType(printed.kind).name:
-            printed.raw = uncompressed(printed, body)
-        if not self.options.short_form:
-            self.put_header(printed)
-            self.out.head.append(self.rows_line(printed.kind, body))
-            self.add_base64(printed)
-        table_map = printed.event.table_map
-        if self.options.shown_rows:
-            self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(table_map))
-        elif table_map is not None and not self.options.short_form:
-            self.out.count_rows(self.row_printer, printed, rows_header)
-
-    @property
-    def shows_row_count(self) -> bool:
-        """Whether the row count of a statement is printed."""
-        return self.options.prints_row_count and not self.options.short_form
-
-    def end_statement(self) -> None:
-        """Write everything kept of a statement's rows events."""
-        self.out.end_statement(shows_count=self.shows_row_count, shows_zero=self.state.ends_unknown)
-        self.state.ends_unknown = False
-
-
 def uncompressed(printed: PrintedEvent, body: Any) -> bytes:
     """The plain rows event for a compressed one."""
-    packed: Any = body.compressed_images
+    packed = body.compressed_images
     after = CHECKSUM_SIZE if printed.event.checksum_status != "none" else 0
     front = printed.raw[: len(printed.raw) - after - packed._io.size()]
     plain = getattr(EventType, EventType(printed.kind).name.replace("_compressed", ""))
-    at = header_offset("type_code")
-    front = front[:at] + bytes([plain]) + front[at + 1 :]
+    offset = header_offset("type_code")
+    front = front[:offset] + bytes([plain]) + front[offset + 1 :]
     data = zlib.decompress(packed.deflated.data)
     raw = resized(front + data, len(front) + len(data) + after)
     return raw + crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if after else raw
@@ -288,11 +195,11 @@ _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")
 
 def version_of(server_version: str) -> Version:
     """The numbers in a server version."""
-    found = _VERSION.match(server_version)
-    return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
+    match = _VERSION.match(server_version)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else (0, 0, 0)
 
 
-class MariadbPrinter(MariadbRows):
+class MariadbPrinter(Printer):
     """Prints a MariaDB log like the client of the server that wrote it."""
 
     hexdump_style = MARIADB_STYLE
@@ -300,8 +207,9 @@ class MariadbPrinter(MariadbRows):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads)
+        self.style = RowStyle(MARIADB_CELLS, options.shown_rows, _UNKNOWN)
+        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=True)
         self.version = self.log_version = version
-        OldLoads(self)
         self.statements = MariadbPreamble(self)
         self.printers |= {
             EventType.format_description_event: self.print_format,
@@ -359,7 +267,7 @@ class MariadbPrinter(MariadbRows):
         if printed.kind in ROWS_TYPES:
             self.print_rows(printed)
             return
-        body: Any = printed.event.body
+        body = printed.event.body
         if printed.kind in self.printers:
             self.printers[printed.kind](printed, body)
         else:
@@ -477,10 +385,10 @@ class MariadbPrinter(MariadbRows):
             self.put_statement(set_ % (100001, b"server_id", server_id))
 
     def print_gtid_list(self, printed: PrintedEvent, body: MariadbGtidListEvent) -> None:
-        gtids = [(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids]
+        gtids = [(gtid.domain_id, gtid.server_id, gtid.sequence_number) for gtid in body.gtids]
         if self.version >= (10, 6):
-            gtids.sort(key=lambda one: (one[0], one[2]))
-        text = b",\n# ".join(b"%d-%d-%d" % one for one in gtids)
+            gtids.sort(key=lambda gtid: (gtid[0], gtid[2]))
+        text = b",\n# ".join(b"%d-%d-%d" % gtid for gtid in gtids)
         self.put_comment(printed, b"\tGtid list [" + text + b"]\n")
 
     def print_checkpoint(self, printed: PrintedEvent, body: BinlogCheckpointEvent) -> None:
@@ -495,6 +403,84 @@ class MariadbPrinter(MariadbRows):
     def print_xa_prepare(self, printed: PrintedEvent, body: XaPrepareEvent) -> None:
         xid = _xid(body)
         self.put(printed, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
+
+    def keep_annotation(self, printed: PrintedEvent, body: AnnotateRowsEvent) -> None:
+        """Keep the statement of a rows event until rows follow."""
+        if not self.options.skip_annotate_row_events:
+            self.state.is_annotated = True
+            self.out.keep(printed, self.put_annotation)
+
+    def put_annotation(self, printed: PrintedEvent) -> None:
+        """Add the statement of a rows event."""
+        if self.options.short_form:
+            self.out.head.append(b"# Annotate_rows:\n")
+        else:
+            self.put_header(printed)
+            self.out.head.append(b"\tAnnotate_rows:\n")
+        self.out.head.fill(b"%(lines)s", printed)
+
+    def skips_table(self, body: TableMapEvent) -> bool:
+        wanted = self.options.table
+        return super().skips_table(body) or (bool(wanted) and encode(wanted or "") != encode(body.table_name))
+
+    def print_table_map(self, printed: PrintedEvent, body: TableMapEvent) -> None:
+        state, number = self.state, body.table_id.value
+        if self.skips_table(body):
+            state.ignored_maps |= {number}
+            return
+        state.ignored_maps -= {number}
+        if state.is_annotated:
+            state.is_annotated = False
+            self.out.put_kept(printed)
+        line, metadata = self.table_map_text(body)
+        self.put_comment(printed, line)
+        self.out.head.append(metadata)
+        self.add_base64(printed)
+
+    def table_map_text(self, body: TableMapEvent) -> tuple[bytes, bytes]:
+        """The rest of a table map's header line, and the lines after it."""
+        database, table = encode(body.schema_name), encode(body.table_name)
+        name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)
+        triggers = b" (has triggers)" if body.has_triggers else b""
+        line = b"\tTable_map: %s mapped to number %d%s\n" % (name, body.table_id.value, triggers)
+        if not self.options.print_table_metadata:
+            return line, b""
+        return line, metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6))
+
+    def print_rows(self, printed: PrintedEvent) -> None:
+        """Print one rows event; at the end of the statement, everything kept of it."""
+        rows_header, state = self.rows_headers.of(printed.event), self.state
+        body = printed.event.body if rows_header is None else rows_header.body
+        is_end = bool(body.is_statement_end)
+        if body.table_id.value not in state.ignored_maps:
+            self._keep_rows(printed, body, rows_header)
+            state.ends_unknown = is_end and printed.event.table_map is None
+        if is_end:
+            state.ignored_maps, state.is_annotated = frozenset(), False
+            self.end_statement()
+
+    def _keep_rows(self, printed: PrintedEvent, body: Any, rows_header: RowsHeader | None) -> None:
+        if "compressed" in EventType(printed.kind).name:
+            printed.raw = uncompressed(printed, body)
+        if not self.options.short_form:
+            self.put_header(printed)
+            self.out.head.append(rows_line(printed.kind, body, is_end=body.is_statement_end))
+            self.add_base64(printed)
+        table_map = printed.event.table_map
+        if self.options.shown_rows:
+            self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(table_map))
+        elif table_map is not None and not self.options.short_form:
+            self.out.count_rows(self.row_printer, printed, rows_header)
+
+    @property
+    def shows_row_count(self) -> bool:
+        """Whether the row count of a statement is printed."""
+        return self.options.prints_row_count and not self.options.short_form
+
+    def end_statement(self) -> None:
+        """Write everything kept of a statement's rows events."""
+        self.out.end_statement(shows_count=self.shows_row_count, shows_zero=self.state.ends_unknown)
+        self.state.ends_unknown = False
 
 
 def _gtid_line(body: MariadbGtidEvent) -> bytes:

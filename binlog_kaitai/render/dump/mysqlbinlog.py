@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.adapter import gtid_sources
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
@@ -25,7 +25,6 @@ from binlog_kaitai.render.dump.printer import (
     OLD_COMPLETION_TYPE,
     OLD_LOADS,
     POSITION,
-    OldLoads,
     Printer,
     set_names,
     unset_names,
@@ -80,14 +79,14 @@ UNDEFINED_VERSION = 999999
 
 def gtid_lines(
     kind: int, body: GtidBody, gtid: str | None, *, is_to_run: bool
-) -> tuple[bytes, bytes, dict[bytes, Any]]:
+) -> tuple[bytes, bytes, dict[bytes, bytes | int]]:
     """The rest of a GTID event's header line, and the lines after it, as templates with some fields.
 
     For a server before 8.0, newer lines are empty; 5.6 rejects them before GTID_NEXT is set.
     """
     undefined = undefined_version(body)
     is_anonymous = kind == EventType.anonymous_gtid_log_event
-    constants = {
+    constants: dict[bytes, bytes | int] = {
         b"name": b"Anonymous_GTID" if is_anonymous else b"GTID",
         b"rows_only": b"no" if body.may_have_statements else b"yes",
         b"original_version": _known(body.original_server_version, undefined),
@@ -112,8 +111,8 @@ def _known(version: int | None, undefined: int) -> int:
 
 def commented_set(body: PreviousGtidsEvent) -> bytes:
     """A GTID set in comment lines."""
-    found = []
-    for uuid, group in groupby(gtid_sources(body.gtids), key=lambda one: one[0]):
+    sources = []
+    for uuid, group in groupby(gtid_sources(body.gtids), key=lambda source: source[0]):
         digits = uuid.hex()
         text = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
         for _, tag, intervals in group:
@@ -122,8 +121,8 @@ def commented_set(body: PreviousGtidsEvent) -> bytes:
                 f":{one.start}" if one.stop - 1 == one.start else f":{one.start}-{one.stop - 1}"
                 for one in intervals
             )
-        found.append(encode(text))
-    return b",\n# ".join(found) or b"[empty]"
+        sources.append(encode(text))
+    return b",\n# ".join(sources) or b"[empty]"
 
 
 #: The first version whose table maps record generated invisible keys.
@@ -149,97 +148,6 @@ _ROWS_FLAGS = (
 def shows_invisible_keys(version: int) -> bool:
     """Whether servers of a version log if a key was generated and invisible."""
     return _FIRST_WITH_INVISIBLE_KEYS <= version != UNDEFINED_VERSION
-
-
-class MysqlRows(Printer):
-    """Prints table maps and rows events."""
-
-    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
-        super().__init__(options, write, loads)
-        unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
-        self.style = RowStyle(MYSQL_CELLS, options.shown_rows, unknown)
-        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=False)
-
-    def print_rows_query(self, printed: PrintedEvent, body: RowsQueryEvent) -> None:
-        if self.options.shown_rows < 2:
-            return
-        self.put_header(printed)
-        self.out.head.fill(b"\tRows_query\n%(lines)s", printed)
-        self.add_base64(printed)
-
-    def print_table_map(self, printed: PrintedEvent, body: TableMapEvent) -> bool:
-        state, number = self.state, body.table_id.value
-        if self.skips_table(body):
-            state.ignored_maps |= {number}
-            state.has_left_out = True
-            return False
-        state.ignored_maps -= {number}
-        if self.options.short_form:
-            return True
-        self.put_header(printed)
-        self.out.head.append(
-            self.table_map_text(body, shows_visibility=shows_invisible_keys(state.server_version))
-        )
-        self.add_base64(printed)
-        return True
-
-    def table_map_text(self, body: TableMapEvent, *, shows_visibility: bool) -> bytes:
-        """The rest of a table map's header line, if requested with the visibility of the key."""
-        database = encode(body.schema_name)
-        names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
-        text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
-        if shows_visibility:
-            flag = body.has_generated_invisible_primary_key
-            text += b"# has_generated_invisible_primary_key=%d\n" % flag
-        if self.options.print_table_metadata:
-            text += metadata_lines(body, is_mariadb=False)
-        return text
-
-    def print_rows(self, printed: PrintedEvent) -> bool:
-        """Print one rows event; at the end of the statement, everything kept of it."""
-        rows_header = self.rows_headers.of(printed.event)
-        body: Any = printed.event.body if rows_header is None else rows_header.body
-        skips = body.table_id.value in self.state.ignored_maps
-        self.state.has_left_out |= skips
-        if not skips:
-            self._keep_rows(printed, body, rows_header)
-        if body.is_statement_end:
-            self.state.ignored_maps = frozenset()
-            self.out.end_statement()
-        return not skips
-
-    @staticmethod
-    def rows_line(kind: int, body: RowsEvent) -> bytes:
-        """The rest of a rows event's header line."""
-        flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
-        flags = b" flags:" + flags if flags else b""
-        return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
-
-    def _keep_rows(self, printed: PrintedEvent, body: RowsEvent, rows_header: RowsHeader | None) -> None:
-        if self.options.short_form:
-            return
-        if self.options.base64_output is Base64Output.NEVER:
-            reason = "--base64-output=never specified, but the log has rows, which are printed in base64"
-            raise UsageError(reason)
-        line = None if rows_header is None else rows_header.line
-        if line is None:
-            line = self.rows_line(printed.kind, body)
-            if rows_header is not None:
-                rows_header.line = line
-        self.put_header(printed)
-        self.out.head.append(line)
-        self.add_base64(printed)
-        if self.options.shown_rows:
-            self._add_rows(printed, body, rows_header)
-
-    def _add_rows(self, printed: PrintedEvent, body: RowsEvent, rows_header: RowsHeader | None) -> None:
-        extra = None if rows_header is None else rows_header.extra
-        if extra is None:
-            extra = extra_info(body)
-            if rows_header is not None:
-                rows_header.extra = extra
-        self.out.tail.extend(extra)
-        self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(printed.event.table_map))
 
 
 _ValueType = UserVarEvent.ResultType
@@ -274,7 +182,7 @@ _RELAY_LOG = (
 )
 
 
-class MysqlPrinter(MysqlRows):
+class MysqlPrinter(Printer):
     """Prints a log of MySQL.
 
     Attributes
@@ -287,7 +195,9 @@ class MysqlPrinter(MysqlRows):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
-        OldLoads(self)
+        unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
+        self.style = RowStyle(MYSQL_CELLS, options.shown_rows, unknown)
+        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=False)
         self.statements = MysqlPreamble(self)
         self.has_format = False
         self.printers |= {
@@ -338,7 +248,7 @@ class MysqlPrinter(MysqlRows):
         """Print one event; False if it is left out, so that its `# at` waits for the next one."""
         if printed.kind in ROWS_TYPES:
             return self.print_rows(printed)
-        body: Any = printed.event.body
+        body = printed.event.body
         if printed.kind == EventType.query_event:
             return self.print_query(printed, body)
         if printed.kind == EventType.table_map_event:
@@ -533,8 +443,89 @@ class MysqlPrinter(MysqlRows):
         self.out.head.append(b"\tXA PREPARE " + xid + b"\n")
         self.out.head.append(statement + b"\n" + self.delimiter + b"\n")
 
-    def print_transaction_context(self, printed: PrintedEvent, body: Any) -> None:
+    def print_transaction_context(self, printed: PrintedEvent, body: object) -> None:
         self.put_comment(printed, b"\tTransaction_context\n")
 
-    def print_view_change(self, printed: PrintedEvent, body: Any) -> None:
+    def print_view_change(self, printed: PrintedEvent, body: object) -> None:
         self.put_comment(printed, b"\tView_change_event\n")
+
+    def print_rows_query(self, printed: PrintedEvent, body: RowsQueryEvent) -> None:
+        if self.options.shown_rows < 2:
+            return
+        self.put_header(printed)
+        self.out.head.fill(b"\tRows_query\n%(lines)s", printed)
+        self.add_base64(printed)
+
+    def print_table_map(self, printed: PrintedEvent, body: TableMapEvent) -> bool:
+        state, number = self.state, body.table_id.value
+        if self.skips_table(body):
+            state.ignored_maps |= {number}
+            state.has_left_out = True
+            return False
+        state.ignored_maps -= {number}
+        if self.options.short_form:
+            return True
+        self.put_header(printed)
+        self.out.head.append(
+            self.table_map_text(body, shows_visibility=shows_invisible_keys(state.server_version))
+        )
+        self.add_base64(printed)
+        return True
+
+    def table_map_text(self, body: TableMapEvent, *, shows_visibility: bool) -> bytes:
+        """The rest of a table map's header line, if requested with the visibility of the key."""
+        database = encode(body.schema_name)
+        names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
+        text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
+        if shows_visibility:
+            flag = body.has_generated_invisible_primary_key
+            text += b"# has_generated_invisible_primary_key=%d\n" % flag
+        if self.options.print_table_metadata:
+            text += metadata_lines(body, is_mariadb=False)
+        return text
+
+    def print_rows(self, printed: PrintedEvent) -> bool:
+        """Print one rows event; at the end of the statement, everything kept of it."""
+        rows_header = self.rows_headers.of(printed.event)
+        body = printed.event.body if rows_header is None else rows_header.body
+        skips = body.table_id.value in self.state.ignored_maps
+        self.state.has_left_out |= skips
+        if not skips:
+            self._keep_rows(printed, body, rows_header)
+        if body.is_statement_end:
+            self.state.ignored_maps = frozenset()
+            self.out.end_statement()
+        return not skips
+
+    @staticmethod
+    def rows_line(kind: int, body: RowsEvent) -> bytes:
+        """The rest of a rows event's header line."""
+        flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
+        flags = b" flags:" + flags if flags else b""
+        return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
+
+    def _keep_rows(self, printed: PrintedEvent, body: RowsEvent, rows_header: RowsHeader | None) -> None:
+        if self.options.short_form:
+            return
+        if self.options.base64_output is Base64Output.NEVER:
+            reason = "--base64-output=never specified, but the log has rows, which are printed in base64"
+            raise UsageError(reason)
+        line = None if rows_header is None else rows_header.line
+        if line is None:
+            line = self.rows_line(printed.kind, body)
+            if rows_header is not None:
+                rows_header.line = line
+        self.put_header(printed)
+        self.out.head.append(line)
+        self.add_base64(printed)
+        if self.options.shown_rows:
+            self._add_rows(printed, body, rows_header)
+
+    def _add_rows(self, printed: PrintedEvent, body: RowsEvent, rows_header: RowsHeader | None) -> None:
+        extra = None if rows_header is None else rows_header.extra
+        if extra is None:
+            extra = extra_info(body)
+            if rows_header is not None:
+                rows_header.extra = extra
+        self.out.tail.extend(extra)
+        self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(printed.event.table_map))

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
     from binlog_kaitai.log.payloads import PayloadHeaders
 
 
+#: The status variables of a statement by the grammar's names; each has a class of its own.
+StatusVariables = dict[str, Any]
+
+
 class EventColumns(Protocol):
     """What fields read from `block_columns.Columns`."""
 
     pool: Pool
     body: Gathered
-    status: dict[str, Any]
+    status: dict[str, Ints]
 
     def moments(self, micros: Unsigned) -> Field: ...
 
@@ -44,10 +48,10 @@ class EventColumns(Protocol):
 class FieldOf(Protocol):
     """A field of the events of one type."""
 
-    def of(self, printed: Any) -> Any:
+    def of(self, printed: PrintedEvent) -> bytes | int:
         """Its value, for ``%`` formatting."""
 
-    def column(self, columns: Any) -> Any:
+    def column(self, columns: EventColumns) -> Field:
         """Its values in a block, from `block_columns.Columns`."""
 
 
@@ -60,18 +64,20 @@ class Number:
     def of(self, printed: PrintedEvent) -> int:
         return getattr(printed.event.body, self.name) or 0
 
-    def column(self, columns: EventColumns) -> Any:
+    def column(self, columns: EventColumns) -> Field:
         return columns.pool.numbers(columns.body.numbers(self.name))
 
 
 @dataclass(frozen=True)
-class LocalTime(Number):
+class LocalTime:
     """Microseconds since 1970-01-01 UTC, as local time."""
 
-    def of(self, printed: PrintedEvent) -> Any:
-        return microseconds(super().of(printed))
+    name: str
 
-    def column(self, columns: EventColumns) -> Any:
+    def of(self, printed: PrintedEvent) -> bytes | int:
+        return microseconds(getattr(printed.event.body, self.name) or 0)
+
+    def column(self, columns: EventColumns) -> Field:
         return columns.moments(columns.body.numbers(self.name))
 
 
@@ -84,7 +90,7 @@ class Bytes:
     def of(self, printed: PrintedEvent) -> bytes:
         return bytes(getattr(printed.event.body, self.name))
 
-    def column(self, columns: EventColumns) -> Any:
+    def column(self, columns: EventColumns) -> Field:
         return columns.pool.ranges(*columns.body.ranges(self.name))
 
 
@@ -109,7 +115,7 @@ class InLines(Bytes):
     def of(self, printed: PrintedEvent) -> bytes:
         return self.make(super().of(printed))
 
-    def column(self, columns: EventColumns) -> Any:
+    def column(self, columns: EventColumns) -> Field:
         return columns.lines(*columns.body.ranges(self.name), self)
 
 
@@ -129,12 +135,12 @@ class Status:
     variables: tuple[str, ...]
     digits: int = 0
 
-    def of(self, printed: PrintedEvent) -> Any:
-        found = next((printed.status[one] for one in self.variables if one in printed.status), None)
-        number = 0 if found is None else getattr(found, self.name)
+    def of(self, printed: PrintedEvent) -> bytes | int:
+        variables = (printed.status[name] for name in self.variables if name in printed.status)
+        number = getattr(next(variables, None), self.name, 0)
         return b"%0*d" % (self.digits, number) if self.digits else number
 
-    def column(self, columns: EventColumns) -> Any:
+    def column(self, columns: EventColumns) -> Field:
         values = columns.status[self.name]
         return columns.pool.fractions(values) if self.digits else columns.pool.numbers(values)
 
@@ -145,7 +151,7 @@ class PayloadSize(Number):
 
     of_headers: str
 
-    def column(self, columns: EventColumns) -> Any:
+    def column(self, columns: EventColumns) -> Field:
         return columns.pool.numbers(getattr(columns.payload_headers(), self.of_headers))
 
 
@@ -156,17 +162,17 @@ def comment_lines(query: bytes) -> bytes:
 
 def annotation_lines(query: bytes) -> bytes:
     """The statement of a rows event, as `mariadb-binlog` prints it."""
-    return b"".join(b"#Q> " + one + b"\n" for one in re.split(rb"[\r\n]+", query) if one)
+    return b"".join(b"#Q> " + line + b"\n" for line in re.split(rb"[\r\n]+", query) if line)
 
 
 #: For all events.
-HEADER: Mapping[str, Callable[[Any], Any]] = {
+HEADER: Mapping[str, Callable[[PrintedEvent], bytes | int]] = {
     "position": lambda printed: printed.position,
     "time": lambda printed: timestamp(printed.timestamp),
     "seconds": lambda printed: printed.timestamp,
     "server_id": lambda printed: printed.event.fixed_header.server_id,
     "end_position": lambda printed: printed.end_position,
-    "checksum": lambda printed: b"%08x" % printed.checksum,
+    "checksum": lambda printed: b"%08x" % (printed.checksum or 0),
 }
 
 
@@ -213,14 +219,14 @@ FIELDS: Mapping[int, Mapping[str, FieldOf]] = {
 }
 
 
-class FieldValues(dict[bytes, Any]):
+class FieldValues(dict[bytes, bytes | int]):
     """The fields of one event, each read on first use."""
 
     def __init__(self, printed: PrintedEvent) -> None:
         super().__init__()
         self._item = printed
 
-    def __missing__(self, key: bytes) -> Any:
+    def __missing__(self, key: bytes) -> bytes | int:
         name = key.decode()
         of = HEADER.get(name) or FIELDS[self._item.kind][name].of
         value = self[key] = of(self._item)
@@ -250,7 +256,7 @@ class PrintedEvent:
     raw: bytes
     checksum: int | None
     _values: FieldValues | None = field(default=None, init=False)
-    _status: dict[str, Any] | None = field(default=None, init=False)
+    _status: StatusVariables | None = field(default=None, init=False)
 
     @property
     def values(self) -> FieldValues:
@@ -260,12 +266,12 @@ class PrintedEvent:
         return self._values
 
     @property
-    def status(self) -> dict[str, Any]:
+    def status(self) -> StatusVariables:
         """The status variables of a statement by the grammar's names, without unknown ones."""
         if self._status is None:
-            found = self.event.body.status_vars
-            variables = () if found is None else found.variables
-            self._status = {one.key.name: one.value for one in variables if hasattr(one.key, "name")}
+            status_vars = self.event.body.status_vars
+            variables = () if status_vars is None else status_vars.variables
+            self._status = {var.key.name: var.value for var in variables if hasattr(var.key, "name")}
         return self._status
 
     @property
@@ -294,13 +300,12 @@ def _shows_checksum(event: ParsedEvent, kind: int) -> bool:
 def inner_item(event: ParsedEvent, outer: PrintedEvent) -> PrintedEvent:
     """An event inside a transaction payload: the client adds the missing checksum."""
     kind = event.layout.effective_type(event.type_code)
-    place = outer.end_position
     if outer.checksum is None:
-        return PrintedEvent(event, kind, place, outer.end_position, event.raw, None)
+        return PrintedEvent(event, kind, outer.end_position, outer.end_position, event.raw, None)
     covered = resized(event.raw, len(event.raw) + CHECKSUM_SIZE)
     checksum = crc32(covered)
     raw = covered + checksum.to_bytes(CHECKSUM_SIZE, "little")
-    return PrintedEvent(event, kind, place, outer.end_position, raw, checksum)
+    return PrintedEvent(event, kind, outer.end_position, outer.end_position, raw, checksum)
 
 
 def rewrite(printed: PrintedEvent, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
@@ -310,7 +315,7 @@ def rewrite(printed: PrintedEvent, names: Mapping[bytes, bytes], *, rewrites_all
     """
     if not rewrites_all and printed.kind != EventType.table_map_event:
         return
-    body: Any = printed.event.body
+    body = printed.event.body
     name = getattr(body, "schema_name", None)
     new = None if name is None else names.get(encode(name))
     if new is None:
@@ -326,9 +331,9 @@ def rewrite(printed: PrintedEvent, names: Mapping[bytes, bytes], *, rewrites_all
         printed.raw, printed.checksum = with_checksum(printed.raw)
 
 
-def renamed(raw: bytes, length_at: int, start: int, end: int, new: bytes) -> bytes:
-    """An event with the name between two offsets replaced; `length_at` is the offset of its length."""
-    raw = raw[:length_at] + bytes([len(new)]) + raw[length_at + 1 : start] + new + raw[end:]
+def renamed(raw: bytes, length_offset: int, start: int, end: int, new: bytes) -> bytes:
+    """An event with the name between two offsets replaced; `length_offset` is the offset of its length."""
+    raw = raw[:length_offset] + bytes([len(new)]) + raw[length_offset + 1 : start] + new + raw[end:]
     return resized(raw, len(raw))
 
 

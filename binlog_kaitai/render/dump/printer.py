@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         IncidentEvent,
         RandEvent,
         RotateEvent,
+        StatementBody,
         StopEvent,
         XidEvent,
     )
@@ -86,7 +87,7 @@ class PrinterState:
         for field in fields(self)[:_OF_SESSION]:
             setattr(self, field.name, field.default)
 
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[object, ...]:
         """A key that is equal for states that print the same."""
         return tuple(getattr(value, "flags", value) for value in vars(self).values())
 
@@ -158,6 +159,8 @@ class Printer:
         self.delimiter = DELIMITER
         self.is_broken = False
         self.waiting: list[PrintedEvent] = []
+        #: Events of LOAD DATA before 5.0 whose file is incomplete.
+        self._begun_loads: dict[int, PrintedEvent] = {}
         self.state = PrinterState()
         self.out = Output(write, self.delimiter, self.hexdump_style)
         self.version: Version = (0, 0, 0)
@@ -174,6 +177,10 @@ class Printer:
             EventType.append_block_event: self.print_block,
             EventType.begin_load_query_event: self.print_block,
             EventType.delete_file_event: self.print_delete_file,
+            EventType.load_event: self.print_load,
+            EventType.new_load_event: self.print_load,
+            EventType.create_file_event: self.print_create_file,
+            EventType.exec_load_event: self.print_exec_load,
         }
 
     def process(self, printed: PrintedEvent) -> None:
@@ -263,11 +270,11 @@ class Printer:
         wanted = self.options.database
         return bool(wanted) and self.rewritten.get(database, database) != encode(wanted or "")
 
-    def new_name(self, table_map: Any) -> bytes | None:
-        """The new name of a table's database; None if it is not renamed."""
-        if not self.rewritten or table_map is None:
+    def new_name(self, body: TableMapEvent | StatementBody | None) -> bytes | None:
+        """The new name of the database of a table or statement; None if it is not renamed."""
+        if not self.rewritten or body is None:
             return None
-        return self.rewritten.get(encode(table_map.schema_name))
+        return self.rewritten.get(encode(body.schema_name))
 
     def skips_table(self, body: TableMapEvent) -> bool:
         """Whether the rows after a table map are left out."""
@@ -332,6 +339,54 @@ class Printer:
     def print_delete_file(self, printed: PrintedEvent, body: DeleteFileEvent) -> None:
         self.put_comment(printed, b"\n#Delete_file: file_id=%d\n" % body.file_id)
 
+    def print_load(self, printed: PrintedEvent, body: Any) -> None:
+        """Print a statement whose file the server read itself."""
+        self._print_load(printed, body, encode(body.file_name))
+
+    def print_create_file(self, printed: PrintedEvent, body: Any) -> None:
+        """Print a statement with the first part of its file, as a comment: it runs once that is complete."""
+        self._print_load(printed, body, encode(body.file_name), comment=b"# ")
+        self._put_block(body)
+        self._begun_loads[body.file_id] = printed
+        self.loads.begin(body.file_id, body.block, os.path.basename(body.file_name))
+
+    def print_exec_load(self, printed: PrintedEvent, body: Any) -> None:
+        """Print the statement of a complete file, with the name of the file written."""
+        self.put_comment(printed, b"\n#Exec_load: file_id=%d\n" % body.file_id)
+        begun, name = self._begun_loads.pop(body.file_id, None), self.loads.take(body.file_id)
+        if begun is not None and name is not None:
+            self._print_load(begun, begun.event.body, name, local=b"LOCAL ")
+            self._put_block(begun.event.body)
+
+    def _put_block(self, body: Any) -> None:
+        if not self.options.short_form:
+            self.out.head.append(b"# file_id: %d  block_len: %d\n" % (body.file_id, len(body.block)))
+
+    def _print_load(
+        self, printed: PrintedEvent, body: Any, file_name: bytes, *, comment: bytes = b"", local: bytes = b""
+    ) -> None:
+        target = body.target
+        self.put_comment(
+            printed, b"\tQuery\tthread_id=%d\texec_time=%d\n" % (body.thread_id, body.execution_time)
+        )
+        database = encode(target.schema_name)
+        if database and database != self.state.database:
+            self.put_statement(comment + b"use " + identifier(database))
+            if not comment:
+                self.state.database = database
+        duplicates = b"REPLACE " if target.is_replace else b"IGNORE " if target.is_ignore else b""
+        texts = [pretty(separator) for separator in _separators(target)]
+        optionally = b" OPTIONALLY " if target.is_optionally_enclosed else b""
+        text = comment + b"LOAD DATA " + local + b"INFILE '" + file_name + b"' " + duplicates
+        text += b"INTO TABLE `" + encode(target.table_name) + b"` FIELDS TERMINATED BY " + texts[0]
+        text += optionally + b" ENCLOSED BY " + texts[1] + b" ESCAPED BY " + texts[4]
+        text += b" LINES TERMINATED BY " + texts[2] + b" STARTING BY " + texts[3]
+        if body.skipped_lines:
+            text += b" IGNORE %d LINES" % body.skipped_lines
+        if target.field_names:
+            text += b" (" + b",".join(identifier(encode(field.name)) for field in target.field_names) + b")"
+        self.put_statement(text)
+
 
 _INTEGER_VARIABLES = {1: b"LAST_INSERT_ID", 2: b"INSERT_ID"}
 
@@ -365,68 +420,6 @@ def unset_names(options: DumpOptions) -> bytes:
 #: The types of events that contain a statement to execute.
 OLD_LOADS = frozenset((EventType.load_event, EventType.new_load_event, EventType.exec_load_event))
 _SEPARATORS = ("field_terminator", "enclosure", "line_terminator", "line_start", "escape")
-
-
-class OldLoads:
-    """Prints the events, and keeps those whose file is incomplete."""
-
-    def __init__(self, printer: Printer) -> None:
-        self.printer = printer
-        self._begun: dict[int, tuple[PrintedEvent, Any]] = {}
-        printer.printers |= {
-            EventType.load_event: self.print_load,
-            EventType.new_load_event: self.print_load,
-            EventType.create_file_event: self.print_create,
-            EventType.exec_load_event: self.print_execute,
-        }
-
-    def print_load(self, printed: PrintedEvent, body: Any) -> None:
-        """Print a statement whose file the server read itself."""
-        self._print(printed, body, encode(body.file_name))
-
-    def print_create(self, printed: PrintedEvent, body: Any) -> None:
-        """Print a statement with the first part of its file, as a comment: it runs once that is complete."""
-        self._print(printed, body, encode(body.file_name), comment=b"# ")
-        self._print_file(body)
-        self._begun[body.file_id] = printed, body
-        self.printer.loads.begin(body.file_id, body.block, os.path.basename(body.file_name))
-
-    def print_execute(self, printed: PrintedEvent, body: Any) -> None:
-        """Print the statement of a complete file, with the name of the file written."""
-        self.printer.put_comment(printed, b"\n#Exec_load: file_id=%d\n" % body.file_id)
-        begun, name = self._begun.pop(body.file_id, None), self.printer.loads.take(body.file_id)
-        if begun is not None and name is not None:
-            self._print(*begun, name, local=b"LOCAL ")
-            self._print_file(begun[1])
-
-    def _print_file(self, body: Any) -> None:
-        if not self.printer.options.short_form:
-            self.printer.out.head.append(b"# file_id: %d  block_len: %d\n" % (body.file_id, len(body.block)))
-
-    def _print(
-        self, printed: PrintedEvent, body: Any, file_name: bytes, *, comment: bytes = b"", local: bytes = b""
-    ) -> None:
-        printer, target = self.printer, body.target
-        printer.put_comment(
-            printed, b"\tQuery\tthread_id=%d\texec_time=%d\n" % (body.thread_id, body.execution_time)
-        )
-        database = encode(target.schema_name)
-        if database and database != printer.state.database:
-            printer.put_statement(comment + b"use " + identifier(database))
-            if not comment:
-                printer.state.database = database
-        duplicates = b"REPLACE " if target.is_replace else b"IGNORE " if target.is_ignore else b""
-        texts = [pretty(one) for one in _separators(target)]
-        optionally = b" OPTIONALLY " if target.is_optionally_enclosed else b""
-        text = comment + b"LOAD DATA " + local + b"INFILE '" + file_name + b"' " + duplicates
-        text += b"INTO TABLE `" + encode(target.table_name) + b"` FIELDS TERMINATED BY " + texts[0]
-        text += optionally + b" ENCLOSED BY " + texts[1] + b" ESCAPED BY " + texts[4]
-        text += b" LINES TERMINATED BY " + texts[2] + b" STARTING BY " + texts[3]
-        if body.skipped_lines:
-            text += b" IGNORE %d LINES" % body.skipped_lines
-        if target.field_names:
-            text += b" (" + b",".join(identifier(encode(one.name)) for one in target.field_names) + b")"
-        printer.put_statement(text)
 
 
 def _separators(target: Any) -> list[bytes]:

@@ -6,15 +6,15 @@ rows event and its table describes the text around each value, and how the value
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from binlog_kaitai.core.framing import Frame, resized
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ColumnType
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ColumnType, Format
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import schema_of
@@ -33,6 +33,7 @@ from binlog_kaitai.values.schema import OLD_TIMES, Column, Schema, facts_of, is_
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import RowImage, TableMapEvent
+    from binlog_kaitai.kernels.arrays import Array, Ints
 
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
@@ -40,11 +41,10 @@ UNMEASURED = frozenset((ColumnType.geometry, ColumnType.blob_compressed, ColumnT
 
 
 class RowsText(NamedTuple):
-    """The statements of an event, their number of rows, and whether the client continues after them."""
+    """The statements of an event, and their number of rows."""
 
     text: bytes
     rows: int
-    is_whole: bool = True
 
 
 class RowStyle(NamedTuple):
@@ -60,7 +60,7 @@ class RowStyle(NamedTuple):
         Placeholder for a value of an unknown type; a template for type and metadata.
     """
 
-    texts: Mapping[Any, CellText]
+    texts: Mapping[ColumnType | int, CellText]
     verbose: int
     unknown: bytes
 
@@ -95,7 +95,7 @@ def rows_text(event: ParsedEvent, style: RowStyle, schema_name: bytes | None = N
             pieces.extend(image_pieces)
             count += is_first
             if not is_whole:
-                return RowsText(b"".join(pieces), count, False)
+                break
     except Exception as error:  # includes generated code on hostile bytes
         raise event.locate(refusal(event, table, error)) from error.__cause__
     return RowsText(b"".join(pieces), count)
@@ -105,7 +105,7 @@ def refusal(event: ParsedEvent, table: bytes, error: Exception) -> BinlogError:
     """The error for rows that cannot be read: not damage if only a definition can tell their lengths."""
     field = table.decode("utf-8", "replace")
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
-    if is_mariadb(event.layout) and any(one.type in OLD_TIMES for one in schema_of(event).columns):
+    if is_mariadb(event.layout) and any(column.type in OLD_TIMES for column in schema_of(event).columns):
         # Values with fractions are longer, and MariaDB's table maps do not record which columns have them.
         hint = "TIME, DATETIME or TIMESTAMP may have fractional seconds; `rows` can tell from the log's DDL"
         return BinlogError(f"{reason}; {hint}", field=field)
@@ -123,7 +123,7 @@ def counted_rows(event: ParsedEvent) -> int:
 
     It stops after a value whose length it does not know.
     """
-    body: Any = event.body
+    body = event.body
     try:
         rows = body.rows or ()
     except Exception:  # generated code on rows that contradict their table map; they are not printed
@@ -144,7 +144,7 @@ def _has_images(body: Any) -> bool:
 
 
 def _images(event: ParsedEvent, style: RowStyle, table: bytes) -> Iterator[tuple[list[bytes], bool, bool]]:
-    body: Any = event.body
+    body = event.body
     if not hasattr(body, "rows"):
         reason = "rows from servers before 5.1.16 are in an internal format that the log does not describe"
         raise GrammarError(reason, field=table.decode("utf-8", "replace"))
@@ -167,21 +167,25 @@ def _images(event: ParsedEvent, style: RowStyle, table: bytes) -> Iterator[tuple
 
 def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
     """For each column, the text after a value, and the texts that replace an unknown value and NULL."""
-    found = []
+    suffixes = []
     facts_known = facts_of(table_map).columns if verbose > 1 else []
     for column in table_map.columns or ():
         if verbose > 1:
             name = type_text(column, facts_known[column.index].vector_dimensions or 0)
             kind = name + b" " if name else b"type=%d " % int(column.column_type)
             facts = kind + b"meta=%d nullable=%d " % (metadata_number(column), column.is_nullable)
-            found.append((b" /* " + facts + b"is_null=0 */\n", b"NULL /* " + facts + b"is_null=1 */\n"))
+            suffixes.append((b" /* " + facts + b"is_null=0 */\n", b"NULL /* " + facts + b"is_null=1 */\n"))
         else:
-            found.append((b"\n", b"NULL\n"))
-    return found
+            suffixes.append((b"\n", b"NULL\n"))
+    return suffixes
 
 
 def image_text(
-    image: Any, table_map: Any, style: RowStyle, suffixes: list[tuple[bytes, bytes]], pieces: list[bytes]
+    image: RowImage,
+    table_map: Any,
+    style: RowStyle,
+    suffixes: list[tuple[bytes, bytes]],
+    pieces: list[bytes],
 ) -> bool:
     """Append the text of one image to `pieces`; False if the client would stop in it."""
     columns = table_map.columns
@@ -224,6 +228,8 @@ def extra_info(body: Any) -> list[bytes]:
     return lines
 
 
+#: Column, kind, size, prefix and detail of a value.
+_Step = tuple[int, int, int, int, int]
 #: Number of cached rows event headers, and of tables and programs.
 MOST = 1 << 10
 #: The servers' maximum.
@@ -289,7 +295,7 @@ class RowsHeaders:
     """Caches the headers of rows events."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, int, bytes], list[RowsHeader]] = {}
+        self._known: dict[tuple[Format, int, bytes], list[RowsHeader]] = {}
 
     def of(self, event: ParsedEvent) -> RowsHeader | None:
         """The header of an event; None if it is not a plain rows event.
@@ -346,10 +352,10 @@ class RowProgram:
     table_map: Any
     images: int
     counts: tuple[int, int]
-    steps: Any  # int64 array of shape (n, 4): kinds, sizes, prefixes, details
+    steps: Ints  # array of shape (n, 4): kinds, sizes, prefixes, details
     columns: list[int]
     pool: bytes
-    texts: Any  # int64 array of shape (n, 4), see `put_rows`
+    texts: Ints  # array of shape (n, 4), see `put_rows`
     clauses: list[int]
     has_unmeasured: bool
 
@@ -369,23 +375,25 @@ class RowPrograms:
         self.style = style
         self.is_mariadb = is_mariadb
         self._numbers: dict[tuple[RowsHeader, bytes, bytes | None], int] = {}
-        self._made: list[RowProgram] = []
-        self._arrays: tuple[Any, ...] | None = None
+        self._programs: list[RowProgram] = []
+        self._arrays: tuple[Array, ...] | None = None
 
     def __iter__(self) -> Iterator[RowProgram]:
-        return iter(self._made)
+        return iter(self._programs)
 
     def begin(self) -> None:
         """Clear the cache if it is too large, which invalidates all program numbers."""
         if len(self._numbers) >= MOST:
             self._numbers.clear()
-            self._made.clear()
+            self._programs.clear()
             self._arrays = None
 
     def __getitem__(self, number: int) -> RowProgram:
-        return self._made[number]
+        return self._programs[number]
 
-    def number_of(self, rows_header: RowsHeader, table_map: Any, content: bytes, name: bytes | None) -> int:
+    def number_of(
+        self, rows_header: RowsHeader, table_map: TableMapEvent, content: bytes, name: bytes | None
+    ) -> int:
         """The number of the program for events with this header; -1 if there is none.
 
         Parameters
@@ -399,28 +407,30 @@ class RowPrograms:
         if key not in self._numbers:
             program = self._make(rows_header.body, table_map, name)
             if program is not None:
-                self._made.append(program)
+                self._programs.append(program)
                 self._arrays = None
-            self._numbers[key] = -1 if program is None else len(self._made) - 1
+            self._numbers[key] = -1 if program is None else len(self._programs) - 1
         return self._numbers[key]
 
-    def arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> tuple[Array, ...]:
         """The arguments of `put_rows` for all programs, from `images` to `clauses`."""
         if self._arrays is None:
-            made = self._made
-            steps = np.concatenate([one.steps for one in made] or [np.zeros((0, 4), dtype=np.int64)])
+            programs = self._programs
+            steps = np.concatenate(
+                [program.steps for program in programs] or [np.zeros((0, 4), dtype=np.int64)]
+            )
             limits, clauses, texts, step, place = [], [], [np.zeros((0, 4), dtype=np.int64)], 0, 0
-            for one in made:
-                middle = step + one.counts[0]
-                limits.append((step, middle, middle + one.counts[1]))
-                clauses.append([place + end for end in one.clauses])
-                texts.append(one.texts + place)
-                step, place = middle + one.counts[1], place + len(one.pool)
+            for program in programs:
+                middle = step + program.counts[0]
+                limits.append((step, middle, middle + program.counts[1]))
+                clauses.append([place + end for end in program.clauses])
+                texts.append(program.texts + place)
+                step, place = middle + program.counts[1], place + len(program.pool)
             self._arrays = (
-                np.array([one.images for one in made], dtype=np.int64),
+                np.array([program.images for program in programs], dtype=np.int64),
                 np.array(limits, dtype=np.int64).reshape(-1, 3),
                 *np.ascontiguousarray(steps.T),
-                np.frombuffer(b"".join(one.pool for one in made), dtype=np.uint8),
+                np.frombuffer(b"".join(program.pool for program in programs), dtype=np.uint8),
                 np.concatenate(texts),
                 np.array(clauses, dtype=np.int64).reshape(-1, 3),
             )
@@ -450,15 +460,15 @@ class RowPrograms:
             table_map,
             (1 if not body.is_write else 0) | (2 if body.is_write or body.is_update else 0),
             (len(before), len(after)),
-            np.array([one[1:] for one in before + after], dtype=np.int64).reshape(-1, 4),
-            [one[0] for one in before + after],
+            np.array([step[1:] for step in before + after], dtype=np.int64).reshape(-1, 4),
+            [step[0] for step in before + after],
             pool,
             np.array(texts, dtype=np.int64).reshape(-1, 4),
             limits,
             any(table_map.columns[column].real_type in UNMEASURED for column, *_ in before + after),
         )
 
-    def _steps(self, body: Any, table_map: TableMapEvent) -> tuple[list[Any], list[Any]] | None:
+    def _steps(self, body: Any, table_map: TableMapEvent) -> tuple[list[_Step], list[_Step]] | None:
         """Column, kind, size, prefix and detail of the values of both images; None if unavailable."""
         has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
         if not has_rows or body.is_partial_update or not table_map.has_known_columns:
@@ -471,15 +481,15 @@ class RowPrograms:
             return None
         widths = widths_of(table_map, columns)
         every = [self._step(column, width) for column, width in zip(columns, widths, strict=True)]
-        present = [one.is_present for one in body.columns.columns]
-        after = [one.is_present for one in body.columns_after.columns] if body.is_update else present
+        present = [column.is_present for column in body.columns.columns]
+        after = [column.is_present for column in body.columns_after.columns] if body.is_update else present
         first = [] if body.is_write else _present(every, present)
         second = _present(every, after) if body.is_write or body.is_update else []
         if None in first or None in second or not (first or second):
             return None
-        return first, second
+        return cast("tuple[list[_Step], list[_Step]]", (first, second))
 
-    def _step(self, column: Column, width: Width | None) -> tuple[int, int, int, int, int] | None:
+    def _step(self, column: Column, width: Width | None) -> _Step | None:
         if width is None or column.type not in self.style.texts:
             return None
         kind = _KINDS.get(column.type, kernels.OTHER)
@@ -503,5 +513,5 @@ def _detail(kind: int, column: Column) -> int:
     return column.fractional_digits
 
 
-def _present(steps: list[Any], bits: list[bool]) -> list[Any]:
+def _present(steps: Sequence[_Step | None], bits: list[bool]) -> list[_Step | None]:
     return [step for step, is_there in zip(steps, bits, strict=True) if is_there]

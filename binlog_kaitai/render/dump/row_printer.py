@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from binlog_kaitai.render.dump.row_comments import (
     RowProgram,
     RowPrograms,
     RowsHeader,
-    RowsText,
     RowStyle,
     counted_rows,
     images_end,
@@ -105,33 +104,21 @@ class TextJobs:
 
         Raises
         ------
-        MismatchError
+        RowsMismatchError
             A rows event contradicts its table map; everything that may be written has been.
         """
         if not len(self._out) or len(self._out) > _MOST_ROOM:
             self._out = np.empty(_ROOM, dtype=np.uint8)
-        put_jobs, at = kernels.put_jobs.compiled, 0
+        put_jobs, end = kernels.put_jobs.compiled, 0
         state = np.zeros(kernels.JOBS_STATE_SIZE, dtype=np.int64)
         state[kernels.NUMBER] = self.rows
-        arrays = self.programs.arrays()
+        arrays, workspace = self.programs.arrays(), (self._escapes, self._scratch, self._stack)
         held: list[Iterable[bytes]] = []  # the text before that in `_out`
         while True:
-            at = put_jobs(
-                data,
-                ready,
-                jobs,
-                PAIRS,
-                *arrays,
-                self._escapes,
-                self._scratch,
-                self._stack,
-                state,
-                self._out,
-                at,
-            )
+            end = put_jobs(data, ready, jobs, PAIRS, *arrays, *workspace, state, self._out, end)
             if state[kernels.JOB] == len(jobs):
                 self.rows = int(state[kernels.NUMBER])
-                yield from chain(*held, (self._out[:at].tobytes(),))
+                yield from chain(*held, (self._out[:end].tobytes(),))
                 return
             is_full = state[4] == FULL
             text = None if is_full or state[4] != STOPPED else self._cell(data, jobs, state)
@@ -139,19 +126,19 @@ class TextJobs:
             if safe:
                 yield from chain(*held, (self._out[:safe].tobytes(),))
                 held.clear()
-                self._out[: at - safe] = self._out[safe:at].copy()
-                at, state[kernels.SAFE_END] = at - safe, 0
+                self._out[: end - safe] = self._out[safe:end].copy()
+                end, state[kernels.SAFE_END] = end - safe, 0
             if isinstance(text, bytes):
-                self._grow(at + len(text), at)
-                self._out[at : at + len(text)] = np.frombuffer(text, dtype=np.uint8)
-                at += len(text)
+                self._grow(end + len(text), end)
+                self._out[end : end + len(text)] = np.frombuffer(text, dtype=np.uint8)
+                end += len(text)
             elif text is not None:
-                held += (self._out[:at].tobytes(),), text
-                at = 0
+                held += (self._out[:end].tobytes(),), text
+                end = 0
             elif not is_full:
                 raise RowsMismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
             elif not safe:
-                self._grow(2 * len(self._out), at)
+                self._grow(2 * len(self._out), end)
 
     def run_portions(self, data: Bytes, ready: Bytes, jobs: Ints) -> Iterator[bytes]:
         """Like `run`, in several threads if there is enough to do; does not use or set `rows`."""
@@ -179,7 +166,7 @@ class TextJobs:
             grown[:used] = self._out[:used]
             self._out = grown
 
-    def _cell(self, data: Any, jobs: Any, state: Any) -> bytes | Iterable[bytes] | None:
+    def _cell(self, data: Bytes, jobs: Ints, state: Ints) -> bytes | Iterable[bytes] | None:
         """The line of a value that the kernel leaves out, in pieces if it is long; None if it cannot be
         decoded.
         """
@@ -205,7 +192,7 @@ class TextJobs:
         front, back = program.pool[first:after], program.pool[after:null]
         return front + value + back if isinstance(value, bytes) else chain((front,), value, (back,))
 
-    def _value(self, program: RowProgram, index: int, raw: Any, prefix: int) -> bytes | None:
+    def _value(self, program: RowProgram, index: int, raw: Bytes, prefix: int) -> bytes | None:
         """A value formatted by `client_values`; None if it cannot be decoded."""
         table_map = program.table_map
         column = table_map.columns[index]
@@ -220,7 +207,7 @@ class TextJobs:
             return None
         return value
 
-    def _document(self, data: Any, start: int, end: int) -> bytes | None:
+    def _document(self, data: Bytes, start: int, end: int) -> bytes | None:
         """A JSON document as formatted by `client_values`; None for one that the kernel leaves out."""
         room = 2 * (end - start) + (1 << 12)
         while start < end:
@@ -251,8 +238,7 @@ def _portions(jobs: Ints) -> list[int]:
     steps = np.arange(_PORTION, int(sizes[-1]), _PORTION) if len(sizes) else sizes
     after = np.searchsorted(sizes[ends - 1], steps)
     limits = np.unique(np.concatenate(([0], ends[after[after < len(ends)]], [len(jobs)])))
-    found: list[int] = limits.tolist()
-    return found
+    return [int(limit) for limit in limits]
 
 
 #: The cost of printing an event without the kernel, in bytes that the kernel could print.
@@ -282,7 +268,7 @@ class RowPrinter:
         self.style = style
         self.programs = RowPrograms(style, is_mariadb=is_mariadb)
         self.jobs = TextJobs(self.programs)
-        self._tables: dict[int, tuple[Any, bytes]] = {}
+        self._tables: dict[int, tuple[TableMapEvent, bytes]] = {}
         self._work = 0
 
     def note_table(self, event: ParsedEvent) -> None:
@@ -296,37 +282,27 @@ class RowPrinter:
             self._tables.clear()
         self._tables[body.table_id.value] = body, content
 
-    def content_of(self, body: TableMapEvent) -> tuple[Any, bytes | None]:
+    def content_of(self, body: TableMapEvent) -> tuple[TableMapEvent, bytes | None]:
         """A table map, with its bytes if they are known."""
         noted, content = self._tables.get(body.table_id.value, (None, b""))
         return body, content if noted is body else None
 
-    def text(self, event: ParsedEvent, rows_header: RowsHeader | None, name: bytes | None = None) -> RowsText:
-        """The rows of an event; raises as :func:`rows_text`."""
-        found = self._written(event, rows_header, name)
-        if found is None:
-            return rows_text(event, self.style, name)
-        return RowsText(b"".join(found.pieces), found.rows)
-
     def pieces(
         self, event: ParsedEvent, rows_header: RowsHeader | None, name: bytes | None = None
     ) -> tuple[Iterable[bytes], int]:
-        """The rows of an event in pieces, to be used before the next call, and their number."""
-        found = self._written(event, rows_header, name)
-        if found is None:
-            text = rows_text(event, self.style, name)
-            return (text.text,), text.rows
-        return found
+        """The rows of an event in pieces, to be used before the next call, and their number.
 
-    def _written(
-        self, event: ParsedEvent, rows_header: RowsHeader | None, name: bytes | None
-    ) -> _Written | None:
-        """The rows as written by the kernel; None if `rows_text` must write them."""
-        if rows_header is None:
-            return None
-        self._work += 4 * len(event.raw) + _CALL
-        program = self._program(event, rows_header, name) if self._work >= KERNELS_FROM else -1
-        return None if program < 0 else self._run(ROWS, event, rows_header, program)
+        Raises as :func:`rows_text`.
+        """
+        written = None
+        if rows_header is not None:
+            self._work += 4 * len(event.raw) + _CALL
+            program = self._program(event, rows_header, name) if self._work >= KERNELS_FROM else -1
+            written = None if program < 0 else self._run(ROWS, event, rows_header, program)
+        if written is None:
+            text, rows = rows_text(event, self.style, name)
+            return (text,), rows
+        return written
 
     def count(self, event: ParsedEvent, rows_header: RowsHeader | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
@@ -338,11 +314,13 @@ class RowPrinter:
         self._work += 4 * len(event.raw) + _CALL
         if rows_header is None or program < 0 or self.programs[program].has_unmeasured:
             return counted_rows(event)
-        found = self._run(COUNT, event, rows_header, program)
-        return counted_rows(event) if found is None else found.rows
+        written = self._run(COUNT, event, rows_header, program)
+        return counted_rows(event) if written is None else written.rows
 
     def _program(self, event: ParsedEvent, rows_header: RowsHeader, name: bytes | None) -> int:
-        body, content = (None, None) if event.table_map is None else self.content_of(event.table_map)
+        if event.table_map is None:
+            return -1
+        body, content = self.content_of(event.table_map)
         if content is None:
             return -1
         self.programs.begin()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import UserVarEvent, masks
 from binlog_kaitai.render.dump.client_values import encode, identifier, pretty
-from binlog_kaitai.render.dump.printed_event import MICROSECONDS, PrintedEvent
+from binlog_kaitai.render.dump.printed_event import MICROSECONDS, PrintedEvent, StatusVariables
 from binlog_kaitai.render.dump.printer import Printer, Version
 from binlog_kaitai.values.charsets import charset_of, collation_name
 
@@ -67,13 +67,7 @@ class StatementPreamble:
     def __init__(self, printer: Printer) -> None:
         self.printer = printer
 
-    def print(
-        self,
-        printed: PrintedEvent,
-        body: StatementBody,
-        query: bytes,
-        name: bytes,
-    ) -> None:
+    def print(self, printed: PrintedEvent, body: StatementBody, query: bytes, name: bytes) -> None:
         """Print the start of one statement, whose event has a name."""
         printer, out = self.printer, self.printer.out
         if not printer.options.short_form:
@@ -85,9 +79,9 @@ class StatementPreamble:
         self._print_flags(printed.status)
         self._print_settings(printed.status)
 
-    def xid_text(self, found: dict[str, Any]) -> bytes:
+    def xid_text(self, variables: StatusVariables) -> bytes:
         """The template for the transaction number in the header line."""
-        return b"\tXid = %(xid)d" if "ddl_xid" in found else b""
+        return b"\tXid = %(xid)d" if "ddl_xid" in variables else b""
 
     def print_use(self, printed: PrintedEvent, database: bytes, query: bytes) -> None:
         """Print USE for the database of a statement."""
@@ -106,9 +100,9 @@ class StatementPreamble:
 
     def _print_timestamp(self, printed: PrintedEvent) -> None:
         names = (name for name in MICROSECONDS if name in printed.status)
-        found = next((printed.status[name].microseconds for name in names), 0)
+        microseconds = next((printed.status[name].microseconds for name in names), 0)
         end = self.printer.delimiter + b"\n"
-        self.printer.out.head.fill(b"SET TIMESTAMP=%(seconds)d" + self.fraction(found) + end, printed)
+        self.printer.out.head.fill(b"SET TIMESTAMP=%(seconds)d" + self.fraction(microseconds) + end, printed)
 
     def fraction(self, microseconds: int) -> bytes:
         """The template for the fractional second of SET TIMESTAMP."""
@@ -132,9 +126,9 @@ class StatementPreamble:
         ("is_autocommit_off", True, b"autocommit"),
     )
 
-    def _print_flags(self, found: dict[str, Any]) -> None:
+    def _print_flags(self, variables: StatusVariables) -> None:
         state = self.printer.state
-        flags, known = found.get("flags2"), state.flags2
+        flags, known = variables.get("flags2"), state.flags2
         if flags is None or (known is not None and known.flags == flags.flags):
             return
         state.flags2 = flags
@@ -145,30 +139,30 @@ class StatementPreamble:
         ]
         self.set_statement(b"SET " + b", ".join(settings))
 
-    def _print_settings(self, found: dict[str, Any]) -> None:
+    def _print_settings(self, variables: StatusVariables) -> None:
         state = self.printer.state
-        if "sql_mode" in found and state.sql_mode != found["sql_mode"].modes:
-            state.sql_mode = modes = found["sql_mode"].modes
+        if "sql_mode" in variables and state.sql_mode != variables["sql_mode"].modes:
+            state.sql_mode = modes = variables["sql_mode"].modes
             self.set_statement(b"SET @@session.sql_mode=%d" % modes + self.mode_mask(modes))
-        increment = found.get("auto_increment")
+        increment = variables.get("auto_increment")
         numbers = (increment.increment, increment.offset) if increment else (1, 1)
         if numbers != state.auto_increment:
             state.auto_increment = numbers
             names = b"SET @@session.auto_increment_increment=%d, @@session.auto_increment_offset=%d"
             self.set_statement(names % numbers)
-        if "charset" in found:
-            self.print_charset(found["charset"])
-        self._print_more(found)
-        if found.get("time_zone") is not None and found["time_zone"].len_name:
-            zone = encode(found["time_zone"].name)
+        if "charset" in variables:
+            self.print_charset(variables["charset"])
+        self._print_more(variables)
+        if variables.get("time_zone") is not None and variables["time_zone"].len_name:
+            zone = encode(variables["time_zone"].name)
             if zone != state.time_zone:
                 state.time_zone = zone
                 self.set_statement(b"SET @@session.time_zone='%s'" % zone)
-        locale = found["lc_time_names"].number if "lc_time_names" in found else 0
+        locale = variables["lc_time_names"].number if "lc_time_names" in variables else 0
         if locale != state.lc_time_names:
             state.lc_time_names = locale
             self.set_statement(b"SET @@session.lc_time_names=%d" % locale)
-        collation = found["charset_database"].collation_id if "charset_database" in found else 0
+        collation = variables["charset_database"].collation_id if "charset_database" in variables else 0
         if collation != state.charset_database:
             state.charset_database = collation
             shown = b"%d" % collation if collation else b"DEFAULT"
@@ -178,7 +172,7 @@ class StatementPreamble:
         """The expression that removes modes rejected by newer servers."""
         return b""
 
-    def _print_more(self, found: dict[str, Any]) -> None:
+    def _print_more(self, variables: StatusVariables) -> None:
         pass
 
     def print_charset(self, charset: Any) -> None:
@@ -217,42 +211,42 @@ class MysqlPreamble(StatementPreamble):
     def mode_mask(self, modes: int) -> bytes:
         return b"/*!80005 &~0x%x*/" % _REMOVED_MODES if modes & _REMOVED_MODES else b""
 
-    def _print_settings(self, found: dict[str, Any]) -> None:
-        super()._print_settings(found)
+    def _print_settings(self, variables: StatusVariables) -> None:
+        super()._print_settings(variables)
         state = self.printer.state
-        if "explicit_defaults_for_timestamp" in found:
-            value = found["explicit_defaults_for_timestamp"].is_on
+        if "explicit_defaults_for_timestamp" in variables:
+            value = variables["explicit_defaults_for_timestamp"].is_on
             self.set_statement(b"SET @@session.explicit_defaults_for_timestamp=%d" % value)
-        if "default_collation_for_utf8mb4" in found:
-            number = found["default_collation_for_utf8mb4"].collation_id
+        if "default_collation_for_utf8mb4" in variables:
+            number = variables["default_collation_for_utf8mb4"].collation_id
             if number != state.default_collation:
                 state.default_collation = number
                 text = b"/*!80011 SET @@session.default_collation_for_utf8mb4=%d*/"
                 self.set_statement(text % number)
-        if "sql_require_primary_key" in found:
-            value = found["sql_require_primary_key"].is_on
+        if "sql_require_primary_key" in variables:
+            value = variables["sql_require_primary_key"].is_on
             self.set_statement(b"/*!80013 SET @@session.sql_require_primary_key=%d*/" % value)
-        if "default_table_encryption" in found:
-            value = found["default_table_encryption"].is_on
+        if "default_table_encryption" in variables:
+            value = variables["default_table_encryption"].is_on
             self.set_statement(b"/*!80016 SET @@session.default_table_encryption=%d*/" % value)
 
 
 class MariadbPreamble(StatementPreamble):
     """The start of statements in `mariadb-binlog`, by its version and the version of the log."""
 
-    def _print_flags(self, found: dict[str, Any]) -> None:
+    def _print_flags(self, variables: StatusVariables) -> None:
         self.flag_names = (
             *StatementPreamble.flag_names,
             ("is_check_constraint_checks_off", True, b"check_constraint_checks"),
             *_flags_of(self.printer.log_version),
             *(_INSERT_HISTORY if self.printer.version >= (10, 11) else ()),
         )
-        super()._print_flags(found)
+        super()._print_flags(variables)
 
-    def xid_text(self, found: dict[str, Any]) -> bytes:
+    def xid_text(self, variables: StatusVariables) -> bytes:
         if self.printer.version < (10, 6):
             return b""
-        return b"\txid=%(xid)d" if "mariadb_xid" in found else b"\txid=0"
+        return b"\txid=%(xid)d" if "mariadb_xid" in variables else b"\txid=0"
 
     def fraction(self, microseconds: int) -> bytes:
         if not 0 < microseconds < 10**6:
@@ -260,15 +254,11 @@ class MariadbPreamble(StatementPreamble):
         # Old clients omit leading zeros.
         return b".%(fraction)s" if self.printer.version >= (10, 6) else b".%(microseconds)d"
 
-    def mode_mask(self, modes: int) -> bytes:
-        """The expression that removes modes rejected by newer servers."""
-        return b""
-
-    def _print_more(self, found: dict[str, Any]) -> None:
-        if "mariadb_character_set_collations" in found:
+    def _print_more(self, variables: StatusVariables) -> None:
+        if "mariadb_character_set_collations" in variables:
             pairs = [
-                f"{charset_of(one.charset_id)}={collation_name(one.collation_id, is_mariadb=True)}"
-                for one in found["mariadb_character_set_collations"].collations
+                f"{charset_of(pair.charset_id)}={collation_name(pair.collation_id, is_mariadb=True)}"
+                for pair in variables["mariadb_character_set_collations"].collations
             ]
             self.set_statement(b"SET @@session.character_set_collations='%s'" % ",".join(pairs).encode())
 
@@ -284,16 +274,14 @@ class MariadbPreamble(StatementPreamble):
 
 def _flags_of(version: Version) -> tuple[tuple[str, bool, bytes], ...]:
     """The settings that a server of this version logs in addition to those of all servers."""
-    found: list[tuple[str, bool, bytes]] = []
     if version < (10, 5, 2):
         return ()
-    found.append(("is_sql_if_exists", False, b"sql_if_exists"))
+    exists = "is_sql_if_exists", False, b"sql_if_exists"
     major, minor, patch = version
     if major == 10 and minor < 10 and patch < _LOGS_DEFAULTS.get(minor, 99):
-        return tuple(found)
-    name = b"explicit_defaults_for_timestamp"
-    found.append(("is_explicit_defaults_for_timestamp", False, name))
-    return tuple(found)
+        return (exists,)
+    defaults = "is_explicit_defaults_for_timestamp", False, b"explicit_defaults_for_timestamp"
+    return exists, defaults
 
 
 _ValueType = UserVarEvent.ResultType
