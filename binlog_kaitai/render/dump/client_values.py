@@ -79,9 +79,9 @@ def second_of(seconds: int) -> tuple[bytes, bytes]:
     return f"{day} {clock}".encode(), local.tm_zone.encode()
 
 
-def hexadecimal(data: bytes) -> bytes:
-    """``X'…'``, as in XA statements."""
-    return b"X'" + data.hex().encode() + b"'"
+def xid_text(xid: Any) -> bytes:
+    """The identifier of an XA transaction, as in XA statements."""
+    return b"X'%s',X'%s',%d" % (xid.gtrid.hex().encode(), xid.bqual.hex().encode(), xid.format_id)
 
 
 #: The grammar's object of a value, of the class for its column type.
@@ -252,34 +252,25 @@ def _timestamp(cell: Cell, column: MapColumn) -> bytes:
     return b"%d" % cell.seconds + fraction_text(cell.microsecond, digits).encode()
 
 
-def _datetime(cell: Cell, column: MapColumn) -> bytes:
+def _fraction(cell: Cell, column: MapColumn) -> str:
     digits = column.metadata.fractional_digits or 0
-    fraction = fraction_text(cell.microsecond, digits) if digits else ""
+    return fraction_text(cell.microsecond, digits) if digits else ""
+
+
+def _datetime(cell: Cell, column: MapColumn) -> bytes:
+    fraction = _fraction(cell, column)
     day = f"{cell.year:04}-{cell.month:02}-{cell.day:02}"
     return f"'{day} {cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
 
 
 def _time(cell: Cell, column: MapColumn) -> bytes:
-    digits = column.metadata.fractional_digits or 0
-    fraction = fraction_text(cell.microsecond, digits) if digits else ""
+    fraction = _fraction(cell, column)
     sign = "-" if cell.is_negative else ""
     return f"'{sign}{cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
 
 
 def _date(cell: Cell, _: MapColumn) -> bytes:
     return b"'%04d:%02d:%02d'" % (cell.year, cell.month, cell.day)
-
-
-def _decimal(cell: Cell, _: MapColumn) -> bytes:
-    return decimal_text(cell.digits, cell.precision, cell.scale).encode()
-
-
-def _vector(cell: Cell, _: MapColumn) -> bytes:
-    return b"[" + b",".join(b"%.5e" % number for number in cell.content.elements) + b"]"
-
-
-def _json(cell: Cell, _: MapColumn) -> bytes:
-    return json_cell(json_of(cell))
 
 
 def json_cell(document: str) -> bytes:
@@ -343,7 +334,7 @@ def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[ColumnType | int, Cell
         ColumnType.longlong: _integer(8),
         ColumnType.float: lambda cell, _: b"%-20g" % cell.value,
         ColumnType.double: lambda cell, _: b"%.20g" % cell.value,
-        ColumnType.newdecimal: _decimal,
+        ColumnType.newdecimal: lambda cell, _: decimal_text(cell.digits, cell.precision, cell.scale).encode(),
         ColumnType.bit: lambda cell, column: _bits(
             cell.bits, column.metadata.bytes * 8 + column.metadata.bits
         ),
@@ -363,8 +354,10 @@ def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[ColumnType | int, Cell
         ColumnType.blob: string,
         ColumnType.varchar_compressed: compressed,
         ColumnType.blob_compressed: compressed,
-        ColumnType.json: _json,
-        ColumnType.vector: _vector,
+        ColumnType.json: lambda cell, _: json_cell(json_of(cell)),
+        ColumnType.vector: lambda cell, _: (
+            b"[" + b",".join(b"%.5e" % number for number in cell.content.elements) + b"]"
+        ),
         ColumnType.geometry: lambda cell, _: quoted(cell._raw_content),
     }
 

@@ -13,9 +13,9 @@ from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ROWS_TYPES, EventType, hea
 from binlog_kaitai.render.dump.client_values import (
     MARIADB_CELLS,
     encode,
-    hexadecimal,
     identifier,
     metadata_lines,
+    xid_text,
 )
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import MARIADB_STYLE, LoadFiles, Write
@@ -36,7 +36,6 @@ from binlog_kaitai.render.dump.statement_settings import (
     MariadbPreamble,
     is_transaction_keyword,
     is_two_phase,
-    load_statement,
     user_value,
 )
 
@@ -54,58 +53,38 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import FormatDescriptionEvent, TableMapEvent, UserVarEvent
 
 
+#: Types that no client version knows.
+_NEVER_KNOWN = frozenset(
+    (
+        EventType.unknown_event,
+        EventType.slave_event,
+        EventType.format_description_event,
+        EventType.gtid_tagged_log_event,
+        EventType.large_transaction_header_event,
+        EventType.partial_row_data_event,
+    )
+)
+#: The client's names of types, most of which are the grammar's.
 _NAMES: dict[int, bytes] = {
-    EventType.start_event_v3: b"Start_v3",
-    EventType.query_event: b"Query",
-    EventType.stop_event: b"Stop",
-    EventType.rotate_event: b"Rotate",
-    EventType.intvar_event: b"Intvar",
-    EventType.load_event: b"Load",
-    EventType.create_file_event: b"Create_file",
-    EventType.append_block_event: b"Append_block",
-    EventType.exec_load_event: b"Exec_load",
-    EventType.delete_file_event: b"Delete_file",
-    EventType.new_load_event: b"New_load",
+    int(kind): kind.name.replace("_event", "", 1).capitalize().encode()
+    for kind in EventType
+    if kind not in _NEVER_KNOWN
+} | {
     EventType.rand_event: b"RAND",
     EventType.user_var_event: b"User var",
-    EventType.xid_event: b"Xid",
-    EventType.begin_load_query_event: b"Begin_load_query",
-    EventType.execute_load_query_event: b"Execute_load_query",
-    EventType.table_map_event: b"Table_map",
     EventType.pre_ga_write_rows_event: b"Write_rows_event_old",
     EventType.pre_ga_update_rows_event: b"Update_rows_event_old",
     EventType.pre_ga_delete_rows_event: b"Delete_rows_event_old",
-    EventType.write_rows_event_v1: b"Write_rows_v1",
-    EventType.update_rows_event_v1: b"Update_rows_v1",
-    EventType.delete_rows_event_v1: b"Delete_rows_v1",
-    EventType.incident_event: b"Incident",
     EventType.heartbeat_log_event: b"Heartbeat",
     EventType.ignorable_log_event: b"Ignorable log event",
     EventType.rows_query_log_event: b"MySQL Rows_query",
-    EventType.write_rows_event: b"Write_rows",
-    EventType.update_rows_event: b"Update_rows",
-    EventType.delete_rows_event: b"Delete_rows",
     EventType.gtid_log_event: b"MySQL Gtid",
     EventType.anonymous_gtid_log_event: b"MySQL Anonymous_Gtid",
     EventType.previous_gtids_log_event: b"MySQL Previous_gtids",
-    EventType.transaction_context_event: b"Transaction_context",
-    EventType.view_change_event: b"View_change",
     EventType.xa_prepare_log_event: b"XA_prepare",
     EventType.partial_update_rows_event: b"MySQL Update_rows_partial",
     EventType.transaction_payload_event: b"MySQL Transaction_payload",
     EventType.heartbeat_log_event_v2: b"MySQL Heartbeat",
-    EventType.annotate_rows_event: b"Annotate_rows",
-    EventType.binlog_checkpoint_event: b"Binlog_checkpoint",
-    EventType.gtid_event: b"Gtid",
-    EventType.gtid_list_event: b"Gtid_list",
-    EventType.start_encryption_event: b"Start_encryption",
-    EventType.query_compressed_event: b"Query_compressed",
-    EventType.write_rows_compressed_event_v1: b"Write_rows_compressed_v1",
-    EventType.update_rows_compressed_event_v1: b"Update_rows_compressed_v1",
-    EventType.delete_rows_compressed_event_v1: b"Delete_rows_compressed_v1",
-    EventType.write_rows_compressed_event: b"Write_rows_compressed",
-    EventType.update_rows_compressed_event: b"Update_rows_compressed",
-    EventType.delete_rows_compressed_event: b"Delete_rows_compressed",
 }
 #: MySQL types that the clients before 10.6 do not know.
 _LATER = frozenset(
@@ -147,8 +126,6 @@ def ignorable_name(kind: int, version: Version) -> bytes:
 #: The client writes this to stderr, and ends.
 _UNKNOWN = b"Don't know how to handle column type: %d meta: %d (%04x)\n"
 
-_ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
-
 
 def rows_line(kind: int, body: Any, *, is_end: bool) -> bytes:
     """The rest of a rows event's header line."""
@@ -158,8 +135,8 @@ def rows_line(kind: int, body: Any, *, is_end: bool) -> bytes:
 
 def _rows_name(kind: int) -> bytes:
     words = EventType(kind).name.split("_")
-    verb = next(_ROWS_NAMES[word] for word in words if word in _ROWS_NAMES)
-    return verb + (b"_compressed_rows" if "compressed" in words else b"_rows")
+    verb = next(word for word in ("write", "update", "delete") if word in words)
+    return verb.capitalize().encode() + (b"_compressed_rows" if "compressed" in words else b"_rows")
 
 
 def uncompressed(printed: PrintedEvent, body: Any) -> bytes:
@@ -349,10 +326,7 @@ class MariadbPrinter(Printer):
         query = bytes(body.query)
         self._print_early_use(printed, body)
         self.print_skip_replication(printed)
-        self.statements.print(printed, body, query, b"Execute_load_query")
-        self.out.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
-        if not self.options.short_form:
-            self.out.head.append(b"# file_id: %d \n" % body.file_id)
+        self.statements.print_load(printed, body, query, name)
 
     def print_gtid(self, printed: PrintedEvent, body: MariadbGtidEvent) -> None:
         if not self.options.short_form:
@@ -362,7 +336,7 @@ class MariadbPrinter(Printer):
             number = self._versioned + b"100001 SET @@session.gtid_seq_no=%(sequence_number)d*/"
             self.out.head.fill(number + self.delimiter + b"\n", printed)
         if body.is_prepared_xa:
-            self.put_statement(b"XA START " + _xid(body.xid))
+            self.put_statement(b"XA START " + xid_text(body.xid))
         elif not body.is_standalone:
             self.out.head.append(b"START TRANSACTION\n" + self.delimiter + b"\n")
 
@@ -401,7 +375,7 @@ class MariadbPrinter(Printer):
         self.out.head.append(text % (body.scheme, body.key_version, body.nonce.hex().encode()))
 
     def print_xa_prepare(self, printed: PrintedEvent, body: XaPrepareEvent) -> None:
-        xid = _xid(body)
+        xid = xid_text(body)
         self.put(printed, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
 
     def keep_annotation(self, printed: PrintedEvent, body: AnnotateRowsEvent) -> None:
@@ -492,7 +466,3 @@ def _gtid_line(body: MariadbGtidEvent) -> bytes:
     line += b" COMMIT ALTER id= %(start_alter_sequence_number)d" * bool(body.is_commit_alter)
     line += b" ROLLBACK ALTER id= %(start_alter_sequence_number)d" * bool(body.is_rollback_alter)
     return line + b" thread_id=%(thread_id)d" * bool(body.has_thread_id) + b"\n"
-
-
-def _xid(xid: Any) -> bytes:
-    return hexadecimal(xid.gtrid) + b"," + hexadecimal(xid.bqual) + b",%d" % xid.format_id

@@ -11,9 +11,9 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump.client_values import (
     MYSQL_CELLS,
     encode,
-    hexadecimal,
     identifier,
     metadata_lines,
+    xid_text,
 )
 from binlog_kaitai.render.dump.dump_options import Base64Output, DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
@@ -35,7 +35,6 @@ from binlog_kaitai.render.dump.statement_settings import (
     MysqlPreamble,
     ends_group,
     is_transaction_keyword,
-    load_statement,
     starts_group,
     user_value,
 )
@@ -355,11 +354,7 @@ class MysqlPrinter(Printer):
             return
         if name is None:
             return
-        query = bytes(body.query)
-        self.statements.print(printed, body, query, b"Execute_load_query")
-        self.out.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
-        if not self.options.short_form:
-            self.out.head.append(b"# file_id: %d \n" % body.file_id)
+        self.statements.print_load(printed, body, bytes(body.query), name)
 
     def print_gtid(self, printed: PrintedEvent, body: GtidBody) -> None:
         state = self.state
@@ -437,7 +432,7 @@ class MysqlPrinter(Printer):
         self.out.flush()
 
     def print_xa_prepare(self, printed: PrintedEvent, body: XaPrepareEvent) -> None:
-        xid = hexadecimal(body.gtrid) + b"," + hexadecimal(body.bqual) + b",%d" % body.format_id
+        xid = xid_text(body)
         statement = b"XA COMMIT " + xid + b" ONE PHASE" if body.is_one_phase else b"XA PREPARE " + xid
         self.put_header(printed)
         self.out.head.append(b"\tXA PREPARE " + xid + b"\n")

@@ -79,6 +79,16 @@ class StatementPreamble:
         self._print_flags(printed.status)
         self._print_settings(printed.status)
 
+    def print_load(
+        self, printed: PrintedEvent, body: ExecuteLoadQueryEvent, query: bytes, file_name: bytes
+    ) -> None:
+        """Print LOAD DATA, with the name of the file written."""
+        self.print(printed, body, query, b"Execute_load_query")
+        head = self.printer.out.head
+        head.append(load_statement(body, query, file_name) + b"\n" + self.printer.delimiter + b"\n")
+        if not self.printer.options.short_form:
+            head.append(b"# file_id: %d \n" % body.file_id)
+
     def xid_text(self, variables: StatusVariables) -> bytes:
         """The template for the transaction number in the header line."""
         return b"\tXid = %(xid)d" if "ddl_xid" in variables else b""
@@ -242,6 +252,16 @@ class MariadbPreamble(StatementPreamble):
             *(_INSERT_HISTORY if self.printer.version >= (10, 11) else ()),
         )
         super()._print_flags(variables)
+
+    def print_load(
+        self, printed: PrintedEvent, body: ExecuteLoadQueryEvent, query: bytes, file_name: bytes
+    ) -> None:
+        """Print LOAD DATA, with the name of the file written."""
+        self.print(printed, body, query, b"Execute_load_query")
+        head = self.printer.out.head
+        head.append(load_statement(body, query, file_name) + b"\n" + self.printer.delimiter + b"\n")
+        if not self.printer.options.short_form:
+            head.append(b"# file_id: %d \n" % body.file_id)
 
     def xid_text(self, variables: StatusVariables) -> bytes:
         if self.printer.version < (10, 6):
