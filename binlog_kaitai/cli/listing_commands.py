@@ -178,9 +178,9 @@ def rows(
 
     choice = None
     if operation or column or where is not None:
-        from binlog_kaitai.render.sql import RowChoice, Wanted
+        from binlog_kaitai.render.sql import CriteriaChoice, Wanted
 
-        choice = RowChoice(Wanted.of(operation=operation, where=where, column=column))
+        choice = CriteriaChoice(Wanted.of(operation=operation, where=where, column=column))
     origins = [name for name in show if name != "gtid"]
     form, heading = form_of(output, show)
     stdout = text_output()

@@ -41,11 +41,11 @@ class Stack:
 
     def take(self, other: Stack) -> None:
         """Push all chunks of another stack, which is empty afterwards."""
-        at = self._ends[-1]
+        base = self._ends[-1]
         other._file.seek(0)
         while piece := other._file.read(_MOST):
             self._file.write(piece)
-        self._ends.extend(at + end for end in other._ends[1:])
+        self._ends.extend(base + end for end in other._ends[1:])
         other.cut(0)
 
     def backwards(self) -> Iterator[bytes]:

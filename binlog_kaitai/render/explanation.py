@@ -286,8 +286,8 @@ class Explained(NamedTuple):
             shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
             data, step = raw[leaf.offset : shown], columns.bytes_a_line
             rows = [
-                (str(start + leaf.offset + at), data[at : at + step].hex(" "))
-                for at in range(0, len(data), step)
+                (str(start + leaf.offset + begin), data[begin : begin + step].hex(" "))
+                for begin in range(0, len(data), step)
             ]
             yield from columns.lines(rows, leaf)
             if shown < leaf.end:

@@ -151,7 +151,7 @@ def _print_chart(part: StatsTable, console: Console) -> None:
         console.print(Text(f"  {label}", style="dim"))
         for line in _chart(values, most):
             console.print(Text(f"  {line}", style=style), no_wrap=True, crop=True)
-    first, last = (shown(part.rows[at][0], StatsKind.TIME) for at in (0, -1))
+    first, last = (shown(part.rows[row][0], StatsKind.TIME) for row in (0, -1))
     width = len(_filled(part, 0))
     axis = first if width < 2 else f"{first}{last:>{max(width - len(first), len(last) + 2)}}"
     console.print(Text(f"  {axis}", style="dim"), no_wrap=True)

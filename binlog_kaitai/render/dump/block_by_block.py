@@ -34,15 +34,7 @@ if TYPE_CHECKING:
 
 
 class LogBlocks:
-    """Prints the blocks of one log.
-
-    Parameters
-    ----------
-    log
-        Prints the events that only the event reader can.
-    printer
-        Prints events in bulk.
-    """
+    """Prints the blocks of one log: `printer` in bulk, `log` the events that only the event reader can."""
 
     def __init__(self, log: LogEvents, printer: BlockPrinter) -> None:
         self._log = log

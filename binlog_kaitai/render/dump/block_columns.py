@@ -87,14 +87,14 @@ class RenamedBytes:
             body.matches,
         )
         view, is_kept = view_of(block.data), kind == EventType.table_map_event or self._keeps_all
-        for event, at, size, length_at, start, length, matches in zip(
+        for event, begin, size, length_offset, start, length, matches in zip(
             *(values.tolist() for values in columns), strict=True
         ):
             new = names.get(bytes(view[start : start + length])) if matches else None
             if new is None:
                 continue
-            raw = bytes(view[at : at + size])
-            raw = renamed(raw, length_at - at, start - at, start + length - at, new)
+            raw = bytes(view[begin : begin + size])
+            raw = renamed(raw, length_offset - begin, start - begin, start + length - begin, new)
             if makes_checksums:
                 raw, self.checksums[event] = with_checksum(raw)
             if is_kept:

@@ -201,17 +201,7 @@ class _TroubleError(Exception):
 
 
 class BlockPrinter:
-    """Prints events of blocks.
-
-    Parameters
-    ----------
-    printer
-        The printer that defines the text; its state is kept up to date.
-    context
-        The context of the event reader for the same log.
-    threads
-        Number of threads that write text.
-    """
+    """Prints events of blocks with the text of a printer, whose state and context are kept up to date."""
 
     def __init__(self, printer: Printer, context: Context, threads: int = 1) -> None:
         self.printer = printer

@@ -145,8 +145,7 @@ class RowsEvents:
             The block's own table maps.
         reach : tuple of int64 arrays
             The scope of each event, whose rows belong to tables of the same scope, and the event that closed
-            the
-                    tables before it (`closed_before`).
+            the tables before it (`closed_before`).
         """
         scopes, closed = reach
         block, events = self.lines.block, maps.events

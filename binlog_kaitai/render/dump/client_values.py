@@ -405,16 +405,9 @@ _SHAPES = (
 
 
 def metadata_lines(table_map: TableMapEvent, *, is_mariadb: bool, old_names: bool = False) -> bytes:
-    """The lines for either client.
+    """The columns and primary key in a table map (`--print-table-metadata`), as either client prints them.
 
-    Parameters
-    ----------
-    table_map
-        Body of the table map event.
-    is_mariadb
-        For `mariadb-binlog`.
-    old_names
-        Whether the client prints utf8mb3 as utf8.
+    Clients with `old_names` print utf8mb3 as utf8.
     """
     if table_map.columns is None:
         return b""  # before 5.1.16, without the lengths that are part of the types

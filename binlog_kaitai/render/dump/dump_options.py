@@ -61,8 +61,7 @@ class DumpOptions:
         MariaDB: only transactions of the former domains (None for all), and none of the latter.
     start_gtids, stop_gtids : mapping of int
         MariaDB: by domain, the number of the last transaction before the selected ones, and of the last
-        selected
-        one; with stops, only transactions of the domains that they name.
+        selected one; with stops, only transactions of the domains that they name.
     prints_row_count, prints_row_positions : bool
         MariaDB: print how many rows a statement changed, and the positions of its rows events.
     offset : int

@@ -67,12 +67,12 @@ def opposite(kind: int) -> int:
 
 def flagged(event: ParsedEvent, *, is_end: bool) -> bytes:
     """A rows event with its end-of-statement flag set or cleared."""
-    at = _flags_at(event.layout, event.type_code)
-    if at is None:
+    offset = _flags_at(event.layout, event.type_code)
+    if offset is None:
         raise event.locate(GrammarError("its flags cannot be located"))
     raw = event.raw
-    flags = raw[at] | _STATEMENT_END if is_end else raw[at] & ~_STATEMENT_END
-    return raw[:at] + bytes([flags]) + raw[at + 1 :]
+    flags = raw[offset] | _STATEMENT_END if is_end else raw[offset] & ~_STATEMENT_END
+    return raw[:offset] + bytes([flags]) + raw[offset + 1 :]
 
 
 @lru_cache
@@ -158,11 +158,11 @@ class InverseRows:
         begins: list[Ints] = []
         room = min(_ROWS, end - start + 2)
         starts = np.empty((program.width, room), dtype=np.int64)
-        found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
+        outputs = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
         find = locate.run
         ranges = one + start, one + end, one, one, one + program.which, one - 1
         while True:
-            count = find(data, *ranges, program.limits, *program.steps, state, starts, *found)
+            count = find(data, *ranges, program.limits, *program.steps, state, starts, *outputs)
             if state[3] == MISMATCH:
                 raise event.locate(_refusal(event, program))
             offsets = starts[:, :count]
@@ -199,7 +199,7 @@ def _program(event: ParsedEvent, body: RowsEvent) -> _Program:
     numbers = np.array(steps * (2 if body.is_update else 1), dtype=np.int64).reshape(-1, 3)
     limits = np.array([0, 0 if body.is_write else len(steps), len(numbers)], dtype=np.int64)
     which = 3 if body.is_update else 2 if body.is_write else 1
-    by_name = tuple(np.ascontiguousarray(numbers[:, at]) for at in range(3))
+    by_name = tuple(np.ascontiguousarray(numbers[:, offset]) for offset in range(3))
     return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name, None not in widths)
 
 

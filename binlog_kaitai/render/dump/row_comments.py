@@ -66,16 +66,7 @@ class RowStyle(NamedTuple):
 
 
 def rows_text(event: ParsedEvent, style: RowStyle, schema_name: bytes | None = None) -> RowsText:
-    """The text of a rows event whose table map is known.
-
-    Parameters
-    ----------
-    event
-        A rows event from the event reader.
-    style
-        How to print.
-    schema_name
-        The database name, if it differs from the table map's.
+    """The text of a rows event, with a new database name if one is given.
 
     Raises
     ------
@@ -361,15 +352,7 @@ class RowProgram:
 
 
 class RowPrograms:
-    """The programs of a dump, each with a number.
-
-    Parameters
-    ----------
-    style
-        How to print.
-    is_mariadb
-        Selects the client to imitate.
-    """
+    """The programs of a dump, each with a number."""
 
     def __init__(self, style: RowStyle, *, is_mariadb: bool) -> None:
         self.style = style

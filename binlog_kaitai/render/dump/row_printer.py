@@ -71,12 +71,7 @@ class RowsMismatchError(Exception):
 
 
 class TextJobs:
-    """Runs jobs.
-
-    Parameters
-    ----------
-    threads
-        Number of threads of `run_portions`.
+    """Runs jobs; `run_portions` in several threads.
 
     Attributes
     ----------
@@ -254,15 +249,7 @@ class _Written(NamedTuple):
 
 
 class RowPrinter:
-    """Prints the rows of events.
-
-    Parameters
-    ----------
-    style
-        How to print; its formatting of values matches the kernel's.
-    is_mariadb
-        Selects the client whose escapes are used.
-    """
+    """Prints the rows of events; the style's formatting of values matches the kernel's."""
 
     def __init__(self, style: RowStyle, *, is_mariadb: bool) -> None:
         self.style = style

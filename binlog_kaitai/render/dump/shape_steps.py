@@ -291,18 +291,18 @@ class ShapeSteps:
         """Have an event printed individually."""
         self._shapes.numbers[event] = self._shapes.alone[event] = -1
 
-    def walk(self, at: int, stop: int) -> int:
+    def walk(self, begin: int, stop: int) -> int:
         """Find the steps of the events from one on, as far as possible; the printer is unchanged."""
         printer, shapes = self._printer, self._shapes
         if len(self._states) >= _MOST:
             self._forget()
         before = printer.state
         # The text after a payload was printed before the stretch begins.
-        alone, shape = int(shapes.alone[at]), int(shapes.numbers[at])
+        alone, shape = int(shapes.alone[begin]), int(shapes.numbers[begin])
         if alone < 0:
-            return at
-        shapes.numbers[at] = alone
-        state, end = self._number(before.copy()), at
+            return begin
+        shapes.numbers[begin] = alone
+        state, end = self._number(before.copy()), begin
         try:
             while True:
                 following = follow_steps.run
@@ -310,7 +310,7 @@ class ShapeSteps:
                 end = int(following(shapes.numbers, *limits))
                 if end == stop or shapes.numbers[end] < 0 or len(self._states) >= _MOST:
                     return end
-                if end > at:
+                if end > begin:
                     state = self._steps[self._of[end - 1]].state
                 number = int(shapes.numbers[end])
                 if self._table[state, number] == _SINGLE:
@@ -318,7 +318,7 @@ class ShapeSteps:
                 self._table[state, number] = self._add(state, end, number)
         finally:
             printer.state = before
-            shapes.numbers[at] = shape
+            shapes.numbers[begin] = shape
 
     def _add(self, state: int, event: int, shape: int) -> int:
         """Print an event; returns the number of its step."""

@@ -72,15 +72,7 @@ class WrittenStatements(NamedTuple):
 
 
 class ChangeStatements:
-    """Writes statements for one table with one definition.
-
-    Parameters
-    ----------
-    undo
-        Undo changes instead of repeating them.
-    fitted
-        The table adapted to its current definition; None for the table as it was.
-    """
+    """Writes statements for one table, as it was or fitted to its current definition."""
 
     def __init__(
         self, table: Table, dialect: SqlDialect, *, undo: bool, fitted: FittedTable | None = None

@@ -28,7 +28,7 @@ from binlog_kaitai.render.sql.row_changes import (
     without_history,
 )
 from binlog_kaitai.render.sql.script_lines import FIRST, OmissionReport, ScriptLines, comment, head_key, place
-from binlog_kaitai.render.sql.sql_options import RowChoice, SqlOptions
+from binlog_kaitai.render.sql.sql_options import CriteriaChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError
 from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage
@@ -60,12 +60,7 @@ _Text = tuple[ChangeGroup, WrittenStatements | RefusedError]
 
 
 class RowStatements:
-    """Writes the row changes of pages.
-
-    Parameters
-    ----------
-    threads
-        Number of threads that write statements.
+    """Writes the row changes of pages, in several threads if that pays.
 
     Attributes
     ----------
@@ -85,7 +80,7 @@ class RowStatements:
         self._lock = Lock()
         self.dialect = SqlDialect()
         self._options = options
-        self.choice = RowChoice(options.wanted)
+        self.choice = CriteriaChoice(options.wanted)
         self._report = report
         self._writers: dict[tuple[int, SqlDialect], tuple[Table, ChangeStatements]] = {}
         self._beginnings: dict[bytes, int] = {}

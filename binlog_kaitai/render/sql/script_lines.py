@@ -168,13 +168,7 @@ class _Reason:
 
 
 class OmissionReport:
-    """Collects what is omitted.
-
-    Parameters
-    ----------
-    say
-        Receives warnings: the first one of each kind immediately, and their counts at the end.
-    """
+    """Collects what is omitted; says the first reason of each kind immediately, and their counts at the end."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say

@@ -13,7 +13,7 @@ from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
-from binlog_kaitai.render.sql.where import ColumnValues, WhereCondition, parse_where
+from binlog_kaitai.render.sql.where import ConditionValues, WhereCondition, parse_where
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.table_maps import Table
@@ -68,7 +68,7 @@ class Wanted:
         return bool(self.operations or self.where is not None or self.touching)
 
 
-class RowChoice:
+class CriteriaChoice:
     """Selects the wanted changes, and records which columns were found.
 
     Changes of tables without the wanted columns are dropped; `check` reports columns that no table has.
@@ -139,11 +139,11 @@ class RowChoice:
         raise UsageError(reason)
 
     def _holds(self, where: WhereCondition, side: Side, columns: dict[str, Column]) -> Bools:
-        def values(name: str) -> ColumnValues:
+        def values(name: str) -> ConditionValues:
             column = columns[name]
             is_moment = pa.types.is_timestamp(arrow_type(column))
             digits = column.fractional_digits if is_moment else None
-            return ColumnValues(side.values(column), digits)
+            return ConditionValues(side.values(column), digits)
 
         return np.asarray(pc.fill_null(where.holds(values), False))
 

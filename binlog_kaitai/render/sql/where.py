@@ -22,7 +22,7 @@ from binlog_kaitai.errors import UsageError
 Literal = Decimal | str | bytes | None
 
 
-class ColumnValues(NamedTuple):
+class ConditionValues(NamedTuple):
     """The values of a column as an Arrow array; for times (as text), the number of fractional digits."""
 
     array: pa.Array
@@ -30,7 +30,7 @@ class ColumnValues(NamedTuple):
 
 
 #: Returns the values of a column by name.
-Values = Callable[[str], ColumnValues]
+Values = Callable[[str], ConditionValues]
 
 #: Evaluates the condition for each row: an Arrow array, null for neither.
 Condition = Callable[[Values], "pa.BooleanArray"]
