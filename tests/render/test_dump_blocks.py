@@ -28,9 +28,9 @@ def test_events_inside_payloads_are_not_left_to_the_reader(
     shown: list[int] = []
     show = dump_logs._Dump.show
 
-    def noted(self: Any, event: Any, *given: Any, **named: Any) -> bool:
+    def noted(self: Any, event: Any, *given: Any, **named: Any) -> None:
         shown.append(event.payload_index is not None)
-        return show(self, event, *given, **named)
+        show(self, event, *given, **named)
 
     monkeypatch.setattr(dump_logs._Dump, "show", noted)
     make_quick(monkeypatch)

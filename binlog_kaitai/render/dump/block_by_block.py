@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.block_printer import BlockPrinter
@@ -17,7 +18,6 @@ from binlog_kaitai.render.dump.event_by_event import (
     MOST_EVENTS,
     Dump,
     LogEvents,
-    SelectionEndedError,
 )
 from binlog_kaitai.render.dump.opened_payloads import (
     InsidePayloads,
@@ -27,10 +27,7 @@ from binlog_kaitai.render.dump.opened_payloads import (
     unpacked_size,
 )
 from binlog_kaitai.render.dump.printed_event import item_of
-from binlog_kaitai.render.dump.selection import DumpSelection
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.render.dump.selection import DumpSelection, SelectionEndedError
 
 
 class LogBlocks:
@@ -190,8 +187,7 @@ class _OpenedHost(_Host):
             self._print(int(self._inside.rows[event]), is_opened=True)
             return
         context = self._tables.of(int(self._piece.positions[event]))
-        if not self._dump.show(event_inside(self._piece, event, self._outer, context), passes=False):
-            raise SelectionEndedError
+        self._dump.show(event_inside(self._piece, event, self._outer, context), passes=False)
 
     def begin_stretch(self, event: int) -> None:
         if not self._inside.is_inside[event]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +15,6 @@ from binlog_kaitai.log.text_kernels import BYTES, HexdumpStyle, find_clean
 from binlog_kaitai.render.dump.client_values import second_of, timestamp
 from binlog_kaitai.render.dump.opened_payloads import InsidePayloads
 from binlog_kaitai.render.dump.printed_event import FIELDS, InLines, renamed, with_checksum
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Ints, Unsigned
-
 
 #: Offset of the length of the database name, by type of event; in statements only checksums change.
 _LENGTHS: dict[int, str] = {

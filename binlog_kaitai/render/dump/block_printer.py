@@ -12,13 +12,14 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.grammar import header_length
+from binlog_kaitai.core.grammar import TableMapEvent, header_length
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
@@ -33,11 +34,6 @@ from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.table_maps import last_of_each
 from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
-
-if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import TableMapEvent
-    from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-
 
 #: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a
 #: statement, the text around its base64, the base64, the rows and their count, and a job after which

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
-from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_comments import MOST, RowPrograms, RowsHeader
 from binlog_kaitai.rows.table_maps import newest_before
-
-if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import TableMapEvent
-    from binlog_kaitai.kernels.arrays import Ints
-
 
 _ID = "table_id.value"
 #: The scope of tables outside payloads; inside a payload, the scope is the payload's position in the log.

@@ -6,8 +6,6 @@ unreadable ones. Here the grammar parses each distinct table map among them once
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +15,7 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated
@@ -24,10 +23,6 @@ from binlog_kaitai.render.dump.block_rows import ParsedTableMaps
 from binlog_kaitai.render.dump.selection import NEVER_FILTERED, DumpSelection
 from binlog_kaitai.render.dump.statement_settings import ends_group
 from binlog_kaitai.rows.table_maps import last_of_each, newest_before
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Bools, Ints
-
 
 #: First words of statements that may end a transaction.
 _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))

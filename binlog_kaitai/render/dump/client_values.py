@@ -10,12 +10,13 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.core.adapter import decimal_text
-from binlog_kaitai.core.grammar import ColumnType, TableMapField
+from binlog_kaitai.core.grammar import ColumnType, TableMapEvent, TableMapField
+from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.log.mapped_memory import pieces
 from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_bytes
 from binlog_kaitai.rows.text.printed_values import AS_NUMBER
@@ -24,11 +25,6 @@ from binlog_kaitai.values.column_kinds import INTEGER_TYPES
 from binlog_kaitai.values.json_documents import diff_of, json_of
 from binlog_kaitai.values.schema import ColumnFacts, TableFacts, facts_of
 from binlog_kaitai.values.temporal import fraction_text
-
-if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import TableMapEvent
-    from binlog_kaitai.kernels.arrays import Bytes
-
 
 _PRETTY = {0x0A: b"\\n", 0x0D: b"\\r", 0x5C: b"\\\\", 0x08: b"\\b", 0x09: b"\\t", 0x27: b"\\'", 0: b"\\0"}
 _COMMENT_SPECIAL = re.compile(rb"[\r\\\x08\t\0]")

@@ -15,10 +15,10 @@ from binlog_kaitai.log.log_end import classify_end
 from binlog_kaitai.log.threads import thread_count
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
-from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, LogEvents, SelectionEndedError
+from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, LogEvents
 from binlog_kaitai.render.dump.printed_event import PrintedEvent, inner_item, item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
-from binlog_kaitai.render.dump.selection import Domains, DumpSelection, Verdict
+from binlog_kaitai.render.dump.selection import Domains, DumpSelection, SelectionEndedError
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 if TYPE_CHECKING:
@@ -89,8 +89,9 @@ class _Dump:
             try:
                 for number, source in enumerate(sources):
                     self.selection.begin_log(is_first=number == 0, is_last=number == len(sources) - 1)
-                    if not self._print_log(source):
-                        break
+                    self._print_log(source)
+            except SelectionEndedError:
+                pass
             except BaseException:
                 is_broken = True
                 raise
@@ -101,69 +102,64 @@ class _Dump:
                 self.printer.is_broken = is_broken
                 self.write(self.printer.end_all())
 
-    def _print_log(self, source: Source) -> bool:
-        """Print one log; False once the selected events end."""
+    def _print_log(self, source: Source) -> None:
         self._has_begun = False
         self.outer = None
         self._rest = []
         start = self.selection.start_position
         try:
             if start is None or start <= len(MAGIC):
-                if not self._print_blocks(source):
-                    return False
+                self._print_blocks(source)
             else:
                 for event, shown_at in self._events_from(source, start):
-                    if not self.show(event, shown_at):
-                        return False
-                if self._rest and not self._print_blocks(source, start, self._rest):
-                    return False
+                    self.show(event, shown_at)
+                if self._rest:
+                    self._print_blocks(source, start, self._rest)
             self.end_payload()
         finally:
             if self._has_begun:
                 self._printer.end_log()
-        return True
 
-    def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> bool:
-        """Process an event; False once the selected events end.
+    def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> None:
+        """Process an event; `passes` is whether its transaction is left out, if that is known.
 
-        `passes` is whether it is left out because of its transaction, if that is known.
+        Raises
+        ------
+        SelectionEndedError
         """
         self._begin(event)
         if event.payload_index is not None:
             if self.outer is None:
-                return True  # in a transaction that is left out
+                return  # in a transaction that is left out
             printed = inner_item(event, self.outer)
         else:
             self.end_payload()
             printed = item_of(event)
         printed.position = printed.position if shown_at is None else shown_at
         try:
-            verdict = self._print(printed, passes)
+            is_printed = self._print(printed, passes)
         except MemoryError as error:
             raise event.locate(out_of_memory(error)) from error
-        if verdict is Verdict.PRINT and printed.kind == EventType.transaction_payload_event:
+        if is_printed and printed.kind == EventType.transaction_payload_event:
             self.outer = printed
-        return verdict is not Verdict.STOP
 
     def end_payload(self) -> None:
         if self.outer is not None:
             self._printer.end_payload()
         self.outer = None
 
-    def _print(self, printed: PrintedEvent, passes: bool | None) -> Verdict:
-        """Print an event if it is selected."""
+    def _print(self, printed: PrintedEvent, passes: bool | None) -> bool:
+        """Print an event if it is selected, and return whether it is."""
         self._printer.check(printed)
-        verdict = self.selection.decide(printed)
-        if verdict is Verdict.PRINT:
-            if self.domains.hides(printed):
-                return Verdict.SKIP
-            if self.selection.filters_gtid(printed) if passes is None else passes:
-                self._printer.pass_over(printed)
-                return Verdict.SKIP
-            if self._printer.rewritten:
-                rewrite(printed, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
-            self._printer.process(printed)
-        return verdict
+        if not self.selection.selects(printed) or self.domains.hides(printed):
+            return False
+        if self.selection.filters_gtid(printed) if passes is None else passes:
+            self._printer.pass_over(printed)
+            return False
+        if self._printer.rewritten:
+            rewrite(printed, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
+        self._printer.process(printed)
+        return True
 
     def _events_from(self, source: Source, start: int) -> Iterator[tuple[ParsedEvent, int | None]]:
         """The events of a log from an offset on, with any format description before it.
@@ -196,8 +192,8 @@ class _Dump:
             return
         yield from ((event, None) for event in events if event.position >= start)
 
-    def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[ParsedEvent] = ()) -> bool:
-        """Print a log block by block; False once the selected events end.
+    def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[ParsedEvent] = ()) -> None:
+        """Print a log block by block.
 
         Parameters
         ----------
@@ -219,8 +215,8 @@ class _Dump:
                         continue
                     if held:
                         self._begin(block.event(0))
-                        if not all(map(self.show, held)):
-                            return False
+                        for event in held:
+                            self.show(event)
                         held = []
                     has_payloads = EventType.transaction_payload_event in block.kinds
                     if block.is_special or not self._has_begun or not (log.pays() or has_payloads):
@@ -230,14 +226,11 @@ class _Dump:
                     in_bulk.print(block)
                 tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
                 self.reader.ends.append(classify_end(name, tail, context))
-        except SelectionEndedError:
-            return False
         except BinlogError as error:
             position = start if log is None else log.position
             raise error.at(file=name, position=position) from error.__cause__
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=name) from error
-        return True
 
     def _in_bulk(self, log: LogEvents) -> LogBlocks:
         # Deferred imports: small logs are printed event by event.

@@ -22,10 +22,6 @@ _CALL = 1 << 10
 BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16
 
 
-class SelectionEndedError(Exception):
-    """The selected events end."""
-
-
 class Dump(Protocol):
     """The dump that a log belongs to.
 
@@ -43,8 +39,8 @@ class Dump(Protocol):
     selection: DumpSelection
     outer: PrintedEvent | None
 
-    def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> bool:
-        """Print an event if it is selected; False once the selected events end."""
+    def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> None:
+        """Print an event if it is selected."""
 
     def end_payload(self) -> None:
         """Print the text after the events of a payload."""
@@ -101,8 +97,7 @@ class LogEvents:
     ) -> None:
         """Print one event, and the events inside it unless these are printed as blocks."""
         for event in islice(self._read(block, row), 1 if is_opened else None):
-            if not self.dump.show(event, passes=passes):
-                raise SelectionEndedError
+            self.dump.show(event, passes=passes)
         if self.dump.selection.is_waiting:
             self.context.table_maps.clear()  # clients have not seen them
 

@@ -11,13 +11,14 @@ grammar parses each such :class:`_Template` once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import BAD, read_numbers
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated
@@ -33,10 +34,6 @@ from binlog_kaitai.render.dump.statement_settings import (
     is_two_phase,
     starts_group,
 )
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
-
 
 #: Number of templates that are cached.
 _MOST = 1 << 10

@@ -22,6 +22,7 @@ import numpy as np
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.block import offset_of
 from binlog_kaitai.log.decoders import len_null_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -40,7 +41,6 @@ from binlog_kaitai.values.schema import Schema
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, RowsEvent, XidEvent
-    from binlog_kaitai.kernels.arrays import Bytes, Ints
 
 
 _STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END

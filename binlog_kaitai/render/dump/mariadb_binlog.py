@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.framing import resized
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ROWS_TYPES, EventType, header_offset, masks
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    ROWS_TYPES,
+    EventType,
+    FormatDescriptionEvent,
+    TableMapEvent,
+    UserVarEvent,
+    header_offset,
+    masks,
+)
 from binlog_kaitai.render.dump.client_values import (
     MARIADB_CELLS,
     encode,
@@ -50,7 +59,6 @@ if TYPE_CHECKING:
         StatementBody,
         XaPrepareEvent,
     )
-    from binlog_kaitai.core.grammar import FormatDescriptionEvent, TableMapEvent, UserVarEvent
 
 
 #: Types that no client version knows.

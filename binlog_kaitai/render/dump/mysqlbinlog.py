@@ -6,7 +6,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.adapter import gtid_sources
-from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
+from binlog_kaitai.core.grammar import (
+    ROWS_TYPES,
+    EventType,
+    FormatDescriptionEvent,
+    TableMapEvent,
+    TransactionPayloadEvent,
+    UserVarEvent,
+)
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump.client_values import (
     MYSQL_CELLS,
@@ -50,7 +57,6 @@ if TYPE_CHECKING:
         XaPrepareEvent,
         XidEvent,
     )
-    from binlog_kaitai.core.grammar import FormatDescriptionEvent, TableMapEvent, TransactionPayloadEvent
 
 
 _LINE = (

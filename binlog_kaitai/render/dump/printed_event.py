@@ -17,11 +17,11 @@ from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.framing import resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.core.tree import extents
+from binlog_kaitai.kernels.arrays import Ints, Unsigned
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.render.dump.client_values import comment, encode, microseconds, timestamp
 
 if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Ints, Unsigned
     from binlog_kaitai.log.gather import Gathered
     from binlog_kaitai.log.line_arrays import Field, Pool
     from binlog_kaitai.log.payloads import PayloadHeaders

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.grammar import EventType, IntvarEvent, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.render.dump.client_values import encode, identifier, pretty, timestamp
 from binlog_kaitai.render.dump.dump_options import DumpOptions
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         StopEvent,
         XidEvent,
     )
-    from binlog_kaitai.core.grammar import IntvarEvent, TableMapEvent
 
 
 @dataclass

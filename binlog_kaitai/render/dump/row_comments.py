@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from binlog_kaitai.core.framing import Frame, resized
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ColumnType, Format
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ColumnType, Format, RowImage, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import Array, Ints
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import schema_of
 from binlog_kaitai.render.dump.client_values import (
@@ -30,11 +31,6 @@ from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.rows.text import dump_kernels as kernels
 from binlog_kaitai.values.column_kinds import INTEGER_TYPES
 from binlog_kaitai.values.schema import OLD_TIMES, Column, Schema, facts_of, is_mariadb
-
-if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import RowImage, TableMapEvent
-    from binlog_kaitai.kernels.arrays import Array, Ints
-
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
 UNMEASURED = frozenset((ColumnType.geometry, ColumnType.blob_compressed, ColumnType.varchar_compressed))

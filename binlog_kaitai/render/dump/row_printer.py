@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import ColumnType, parse_cell
+from binlog_kaitai.core.grammar import ColumnType, TableMapEvent, parse_cell
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.decoders import length_prefix
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.mapped_memory import PIECE
@@ -38,11 +39,6 @@ from binlog_kaitai.rows.text.base64_kernel import PAIRS
 from binlog_kaitai.rows.text.dump_kernels import COUNT, FULL, ROWS, STOPPED, STRING
 from binlog_kaitai.rows.text.float_texts import NO_ROOM, SCRATCH
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
-
-if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import TableMapEvent
-    from binlog_kaitai.kernels.arrays import Bytes, Ints
-
 
 #: Initial size of the text buffer, in bytes; a larger one is released.
 _ROOM, _MOST_ROOM = 1 << 20, 1 << 26

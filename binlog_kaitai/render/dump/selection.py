@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,13 +9,10 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType, Header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.statement_settings import ends_group
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-
 
 #: Types shown even in transactions that are left out.
 NEVER_FILTERED = frozenset(
@@ -33,12 +27,8 @@ NEVER_FILTERED = frozenset(
 )
 
 
-class Verdict(Enum):
-    """The decision about an event."""
-
-    PRINT = "print"
-    SKIP = "skip"
-    STOP = "stop"
+class SelectionEndedError(Exception):
+    """The selected events end, including those of all later logs."""
 
 
 class DumpSelection:
@@ -123,12 +113,6 @@ class DumpSelection:
             is_end &= ~of_others
         return begin, int(np.argmax(is_end)) if is_end.any() else count
 
-    def decide(self, printed: PrintedEvent) -> Verdict:
-        """Decide whether an event is printed; STOP ends the dump, including all later logs."""
-        verdict = self._decide(printed)
-        self._count += 1
-        return verdict
-
     def skips(self, header: Header, kind: int) -> bool:
         """Whether an event is left out because of its header."""
         if kind == EventType.format_description_event:
@@ -139,18 +123,25 @@ class DumpSelection:
         is_of_other = header.server_id in ignored or (bool(wanted) and header.server_id not in wanted)
         return is_of_other and kind != EventType.rotate_event
 
-    def _decide(self, printed: PrintedEvent) -> Verdict:
+    def selects(self, printed: PrintedEvent) -> bool:
+        """Whether an event is printed, as far as its header tells.
+
+        Raises
+        ------
+        SelectionEndedError
+        """
         options, is_format = self.options, printed.kind == EventType.format_description_event
-        if not is_format and not (self._count < self._offset or printed.timestamp < self._start_timestamp):
+        if not (is_format or self._count < self._offset or printed.timestamp < self._start_timestamp):
             # After the first selected event, times may go back.
             self._start_timestamp = self._offset = 0
-        if self.skips(printed.event.fixed_header, printed.kind):
-            return Verdict.SKIP
-        if options.stop_timestamp is not None and printed.timestamp >= options.stop_timestamp:
-            return Verdict.STOP
-        if self.stop_position is not None and printed.event.position >= self.stop_position:
-            return Verdict.STOP
-        return Verdict.PRINT
+        is_skipped = self.skips(printed.event.fixed_header, printed.kind)
+        self._count += 1
+        if is_skipped:
+            return False
+        is_end = options.stop_timestamp is not None and printed.timestamp >= options.stop_timestamp
+        if is_end or (self.stop_position is not None and printed.event.position >= self.stop_position):
+            raise SelectionEndedError
+        return True
 
     def filters_gtid(self, printed: PrintedEvent) -> bool:
         """Whether an event is left out because of its transaction."""

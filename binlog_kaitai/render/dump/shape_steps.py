@@ -7,11 +7,12 @@ results, and a kernel follows them from event to event.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.line_arrays import Field, LineProgram
 from binlog_kaitai.render.dump.block_columns import BlockColumns, BodyColumns
 from binlog_kaitai.render.dump.block_rows import RowsEvents
@@ -21,10 +22,6 @@ from binlog_kaitai.render.dump.printed_event import PrintedEvent, item_of
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
 from binlog_kaitai.render.dump.row_comments import RowPrograms
 from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Bools, Ints
-
 
 #: Stands for the number of a program: no text.
 NOTHING = -1

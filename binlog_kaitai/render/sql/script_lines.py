@@ -168,7 +168,7 @@ class _Reason:
 
 
 class OmissionReport:
-    """Collects what is omitted; says the first reason of each kind immediately, and their counts at the end."""
+    """Collects what is omitted; says the first of each reason immediately, and their counts at the end."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
