@@ -89,9 +89,7 @@ _TABLE = {
         "spread": "i8[] i8[] i8[]*",
     },
     "binlog_kaitai.rows.log_definitions": {
-        "find_defining": (
-            "u1[] i8 i8 i8 i8 i8 b1[] i8 u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]*"
-        ),
+        "keep_defining": "u1[] u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]* u1[]*",
     },
     "binlog_kaitai.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",

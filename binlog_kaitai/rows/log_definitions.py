@@ -22,8 +22,6 @@ from binlog_kaitai.core.grammar import (
     EventType,
     Format,
     TableMapEvent,
-    header_length,
-    header_offset,
 )
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
@@ -32,10 +30,10 @@ from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import NONE, PENDING, read_u8
+from binlog_kaitai.kernels.byte_kernels import read_u8
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.block import Frames, offset_of
-from binlog_kaitai.log.block_reader import FULL, SPECIAL, BlockReader, find_events, size_of_event
+from binlog_kaitai.log.block_reader import FULL, BlockReader, find_events
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
@@ -43,7 +41,7 @@ from binlog_kaitai.rows.table_maps import LIMITS, WORDS, Table, Tables, ends_wit
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
 
-#: What an event means for definitions, see `find_defining`.
+#: What an event means for definitions, see `keep_defining`.
 _NOTHING, _MAP, _STATEMENT, _MAY_DEFINE, _PIECE = range(5)
 _ROLES: dict[int, int] = {
     EventType.table_map_event: _MAP,
@@ -58,9 +56,6 @@ _RECENT = 16
 
 #: Length of the longest table map that is compared.
 _LONGEST = 1 << 12
-
-#: Why framing stopped, like `frame_kernels.MORE`: the next event is a piece of a rows event.
-_PIECES = 4
 
 
 def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
@@ -92,23 +87,23 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
 
 
 class DefiningEvents:
-    """Frames the events of a log that may define a table, or contain events that may.
+    """Frames the events of a log, and keeps those that may define a table, or contain events that may.
 
-    From the first piece of a rows event on, all events are framed, so that missing pieces end the search.
+    From the first piece of a rows event on, all events are kept, so that missing pieces end the search.
     """
 
     def __init__(self) -> None:
         self._layout: Format | None = None
-        self._takes_all = False
+        self._keeps_all = False
         # The latest distinct table maps: their number, lengths and contents.
-        self._count = np.zeros(1, dtype=np.int64)
+        self._known = np.zeros(1, dtype=np.int64)
         self._lengths = np.zeros(_RECENT, dtype=np.int64)
         self._contents = np.zeros((_RECENT, _LONGEST), dtype=np.uint8)
 
     def __call__(
         self,
         data: Bytes,
-        at: int,
+        start: int,
         end: int,
         layout: Format,
         special: Bools,
@@ -118,39 +113,34 @@ class DefiningEvents:
         leaves_checks: bool,
     ) -> tuple[Frames, int, int]:
         """The arguments and result of `find_events`."""
-        count = 0
-        if not self._takes_all:
-            count, at, why = self._find(data, at, end, layout, special, room, max_event_size)
-            if why != _PIECES:
-                return room.part(0, count), at, why
-            self._takes_all = True
-        rest, at, why = find_events(
-            data,
-            at,
-            end,
-            layout,
-            special,
-            room=room.part(count, len(room.starts)),
-            max_event_size=max_event_size,
-            leaves_checks=leaves_checks,
-        )
-        return room.part(0, count + len(rest.starts)), at, why
+        count, size = 0, len(room.starts)
+        while True:
+            events, start, why = find_events(
+                data,
+                start,
+                end,
+                layout,
+                special,
+                room=room.part(count, size),
+                max_event_size=max_event_size,
+                leaves_checks=leaves_checks,
+            )
+            count += self._keep(data, layout, events)
+            if why != FULL or count == size:
+                return room.part(0, count), start, why
 
-    def _find(
-        self, data: Bytes, at: int, end: int, layout: Format, special: Bools, room: Frames, max_size: int
-    ) -> tuple[int, int, int]:
+    def _keep(self, data: Bytes, layout: Format, events: Frames) -> int:
+        """Move the events to keep to the front; returns their number."""
+        if self._keeps_all:
+            return len(events.starts)
         if layout is not self._layout:
             self._layout = layout
-            self._count[0] = 0
-        header = header_length(layout.binlog_version), header_offset("len_event"), header_offset("type_code")
+            self._known[0] = 0
         roles, content = _roles(layout)
         after = CHECKSUM_SIZE if layout.is_checksummed else 0
-        maps = self._count, self._lengths, self._contents
-        count, at, why = find_defining.run(
-            data, at, end, *header, special, max_size, roles, content, after, WORDS, LIMITS, *maps, *room[:3]
-        )
-        room.checksums[:count] = PENDING if layout.is_checksummed else NONE
-        return count, at, why
+        maps = self._known, self._lengths, self._contents
+        count, self._keeps_all = keep_defining.run(data, roles, content, after, WORDS, LIMITS, *maps, *events)
+        return int(count)
 
 
 @lru_cache
@@ -164,15 +154,8 @@ def _roles(layout: Format) -> tuple[Any, int]:
 
 
 @kernel
-def find_defining(
+def keep_defining(
     data: Bytes,
-    at: int,
-    end: int,
-    header_length: int,
-    size_at: int,
-    type_at: int,
-    special: Bools,
-    max_size: int,
     roles: Bytes,
     content: int,
     after: int,
@@ -184,8 +167,9 @@ def find_defining(
     starts: Ints,
     sizes: Ints,
     codes: Bytes,
+    checksums: Bytes,
 ) -> Any:
-    """Like `frame`, for events that may define a table; skips repeated table maps, BEGIN and COMMIT.
+    """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
 
     Parameters
     ----------
@@ -197,40 +181,37 @@ def find_defining(
         Statements that define nothing, each with the zero byte before it, and the offsets between them.
     known, lengths, contents
         Number (one element), lengths and bytes of the latest distinct table maps, kept from call to call.
+    starts, sizes, codes, checksums
+        Complete events of `data`; those kept are moved to the front.
 
     Returns
     -------
-    The result of `frame`; _PIECES before a piece of a rows event.
+    (number of events kept, whether all events from here on must be kept)
     """
     count = 0
-    while True:
-        size = size_of_event(data, at, end, header_length, size_at, type_at, max_size)
-        if size < 0:
-            return count, at, ~size
-        code = data[np.uint64(at + type_at)]
-        if special[code]:
-            return count, at, SPECIAL
+    keeps_all = False
+    for event in range(starts.shape[0]):
+        start, size, code = starts[event], sizes[event], codes[event]
         role = roles[code]
-        is_new = role != _NOTHING
+        is_kept = keeps_all or role != _NOTHING
         if role == _PIECE:
-            return count, at, _PIECES
-        if role == _STATEMENT:
-            is_new = not ends_with(data, at, at + size - after, words, limits)
+            keeps_all = True
+        elif role == _STATEMENT:
+            is_kept = keeps_all or not ends_with(data, start, start + size - after, words, limits)
         elif role == _MAP:
-            is_new = not _is_known(data, at + content, at + size - after, known[0], lengths, contents)
-        if is_new:
-            if count == starts.shape[0]:
-                return count, at, FULL
-            starts[count] = at
-            sizes[count] = size
-            codes[count] = code
-            count += 1
-            if role == _MAP:
-                _remember(data, at + content, at + size - after, known, lengths, contents)
-            else:
-                # After a statement, the same table map may have another definition.
-                known[0] = 0
-        at += size
+            is_kept = keeps_all or not _is_known(
+                data, start + content, start + size - after, known[0], lengths, contents
+            )
+        if not is_kept:
+            continue
+        starts[count], sizes[count], codes[count], checksums[count] = start, size, code, checksums[event]
+        count += 1
+        if role == _MAP:
+            _remember(data, start + content, start + size - after, known, lengths, contents)
+        else:
+            # After a statement, the same table map may have another definition.
+            known[0] = 0
+    return count, keeps_all
 
 
 @kernel
