@@ -289,7 +289,7 @@ def _values(image: RowImage, schema: Schema) -> dict[str, Value]:
         try:
             if cell.is_null:
                 found[column.name] = None
-            elif cell.is_partial:
+            elif cell.diffs is not None:
                 found[column.name] = diff_of(cell.diffs)
             else:
                 found[column.name] = value_of(cell.value, column)

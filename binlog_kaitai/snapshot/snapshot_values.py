@@ -11,7 +11,6 @@ import re
 import struct
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType
@@ -198,9 +197,9 @@ def value_of_text(text: Any, column: Column) -> Value:
         case ColumnType.string | ColumnType.varchar | ColumnType.blob:
             return decode(text, column.charset)
         case ColumnType.enum:
-            return enum_of(SimpleNamespace(value=int(text)), column)
+            return enum_of(int(text), column)
         case ColumnType.set:
-            return set_of(SimpleNamespace(value=int(text)), column)
+            return set_of(int(text), column)
         case ColumnType.vector:
             data = bytes.fromhex(text)
             return list(struct.unpack(f"<{len(data) // _FLOAT_SIZE}f", data))

@@ -324,10 +324,18 @@ TYPES: dict[ColumnType | int, ColumnKind] = {
     ColumnType.varchar_compressed: _COMPRESSED,
     ColumnType.blob_compressed: _COMPRESSED,
     ColumnType.enum: ColumnKind(
-        strings.enum_of, _members_arrow, _plain_text, "number", sql=sql_text.choice_sql
+        lambda cell, column: strings.enum_of(cell.value, column),
+        _members_arrow,
+        _plain_text,
+        "number",
+        sql=sql_text.choice_sql,
     ),
     ColumnType.set: ColumnKind(
-        strings.set_of, _members_arrow, _plain_text, "number", sql=sql_text.choice_sql
+        lambda cell, column: strings.set_of(cell.value, column),
+        _members_arrow,
+        _plain_text,
+        "number",
+        sql=sql_text.choice_sql,
     ),
     ColumnType.json: _JSON,
     ColumnType.typed_array: _JSON,

@@ -7,7 +7,7 @@ import uuid
 import zlib
 from collections.abc import Callable
 
-from binlog_kaitai.core.grammar import ColumnType, NumericValues, StringValues
+from binlog_kaitai.core.grammar import ColumnType, StringValues
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.schema import Column
@@ -32,9 +32,8 @@ def compressed_text_of(cell: StringValues.CompressedText, column: Column) -> str
     return decode(_unpack(cell.content), column.charset)
 
 
-def enum_of(cell: NumericValues.Enum, column: Column) -> str | int:
+def enum_of(number: int, column: Column) -> str | int:
     """A member of an ENUM; "" for an invalid value the server accepted; the number if members are unknown."""
-    number = cell.value
     if column.members is None:
         return number
     if number > len(column.members):
@@ -42,9 +41,8 @@ def enum_of(cell: NumericValues.Enum, column: Column) -> str | int:
     return column.members[number - 1] if number else ""
 
 
-def set_of(cell: NumericValues.Set, column: Column) -> str | int:
+def set_of(bits: int, column: Column) -> str | int:
     """The members of a SET, joined by commas; the bits as a number if members are unknown."""
-    bits = cell.value
     if column.members is None:
         return bits
     if bits >> len(column.members):
