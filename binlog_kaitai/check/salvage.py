@@ -1,6 +1,6 @@
 """Finds the intact events of a damaged log.
 
-One pass over the log (`columns.verify`) reports what is unusable. A header with a wrong event size takes
+One pass over the log (`damage_scan`) reports what is unusable. A header with a wrong event size takes
 intact events with it; every lost range is therefore searched again, from its second byte on.
 """
 
@@ -32,8 +32,8 @@ from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gaps import TO_THE_END, Gap, add_gap
-from binlog_kaitai.log.part_reader import Limited
 from binlog_kaitai.log.resync import Search
+from binlog_kaitai.log.span_reader import Limited
 
 #: Shorter events are read to check whether they are intact, in bytes.
 _SHORT = 64 << 10

@@ -104,7 +104,7 @@ class Block:
         For blocks with expanded payloads (`payloads.expand`): the number of the event that contains each
         event, counted in the original block; -1 for events of the log itself.
     rolled_back : bool array or None
-        Which events were rolled back, if any; see `columns.transactions.rolled_back`.
+        Which events were rolled back, if any; see `rolled_back`.
     """
 
     def __init__(

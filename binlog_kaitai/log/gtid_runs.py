@@ -19,7 +19,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated, check_gtids
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.log.part_reader import blocks_of
+from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: With fewer events, reading only the GTIDs is faster than locating all fields of the events.

@@ -43,8 +43,8 @@ from binlog_kaitai.log.boundaries import (
     sure_beginning,
 )
 from binlog_kaitai.log.gaps import AroundDamage, Gap
-from binlog_kaitai.log.part_reader import SpanReader
 from binlog_kaitai.log.resync import Search
+from binlog_kaitai.log.span_reader import SpanReader
 from binlog_kaitai.sources.source import MAGIC
 
 #: Events are followed from this distance before an offset, and to this distance after a split point, in

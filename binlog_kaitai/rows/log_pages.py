@@ -26,8 +26,8 @@ from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.rows.event_filters import EventSelection, Unmatched
 from binlog_kaitai.rows.event_metadata import CommitTimes, Origins

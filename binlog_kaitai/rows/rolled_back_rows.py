@@ -25,9 +25,9 @@ from binlog_kaitai.errors import BinlogError, RolledBackWarning
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.rolled_back import RolledBack
+from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.remote import is_url

@@ -292,7 +292,7 @@ class TableChange(NamedTuple):
     Attributes
     ----------
     file, position, end_position, events
-        The transaction, as in `model.Place`.
+        The transaction, as in `TransactionPlace`.
     time, thread : int or None
         Commit time in seconds, and connection.
     table_bytes, bytes : int

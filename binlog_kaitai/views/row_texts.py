@@ -323,7 +323,7 @@ def write_rows(
     choice
         Selects rows, after the filters; all by default.
     threads
-        Number of threads that write lines, see `columns.threads.default_threads`.
+        Number of threads that write lines, see `default_threads`.
 
     Raises
     ------

@@ -79,7 +79,7 @@ class TransactionsPage:
     def rows(
         self, begin: int, end: int, *, types: list[int] | None = None, with_schemas: bool = False
     ) -> pa.RecordBatch:
-        """Some of the transactions as rows; see `parts.parts_of`."""
+        """Some of the transactions as rows; see `parts_of`."""
         if (begin, end) == (0, len(self.parts)) and self.gtids is not None:
             events = self.block, self.roles, self.parts, self.gtids, self.pool, self.changes
             return parts_of(*events, types=types or [], with_schemas=with_schemas)

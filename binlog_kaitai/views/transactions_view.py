@@ -163,7 +163,7 @@ KINDS = [one.name.lower() for one in Outcome]
 def outcome_of(
     is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
 ) -> Any:
-    """How each transaction ended, from the columns of `parts.PART_SCHEMA`, int8."""
+    """How each transaction ended, from the columns of `PART_SCHEMA`, int8."""
     # MariaDB's transactions have no BEGIN; a transaction of a single statement is flagged as standalone.
     is_begun = is_begun | (is_standalone == 0)
     outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)

@@ -16,7 +16,7 @@ from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.part_reader import blocks_of
+from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.sources.source import Source
 from tests.corpus_files import case
 
