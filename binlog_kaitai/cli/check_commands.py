@@ -89,7 +89,7 @@ def repair(
       binlog-kaitai repair binlog.000066 --to repaired.000066
       binlog-kaitai repair binlog.000066 --to repaired.000066 --format json | jq .dropped
     """
-    from binlog_kaitai.check import repair
+    from binlog_kaitai.check.repair import repair
     from binlog_kaitai.render.check_reports import repair_lines, repair_object
     from binlog_kaitai.sources.source import resolve
 
@@ -145,7 +145,7 @@ def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Any
       binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
       binlog-kaitai slice binlog.0000* --to incident/ --start-datetime '2026-11-20 03:00'
     """
-    from binlog_kaitai.check import slice_log
+    from binlog_kaitai.check.slices import slice_log
     from binlog_kaitai.render.check_reports import slice_line
     from binlog_kaitai.sources.source import resolve
 

@@ -10,8 +10,9 @@ from binlog_kaitai.errors import BinlogError, EncryptedError, NotABinlogError
 from binlog_kaitai.log.log_end import EndKind
 
 if TYPE_CHECKING:
-    from binlog_kaitai.check import Dropped, Repair, Slice
     from binlog_kaitai.check.format_search import Rebuilt
+    from binlog_kaitai.check.repair import Dropped, Repair
+    from binlog_kaitai.check.slices import Slice
     from binlog_kaitai.check.verify_report import Report
 
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import Repair, repair
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.log_start import read_log_start
+from binlog_kaitai.check.repair import Repair, repair
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.core.known_formats import known_formats

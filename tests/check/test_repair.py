@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import Repair, repair
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.log_start import read_log_start
+from binlog_kaitai.check.repair import Repair, repair
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.sources.source import MAGIC, Source

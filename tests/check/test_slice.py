@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.sources.source import Source, resolve

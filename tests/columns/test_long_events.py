@@ -13,8 +13,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.check import log_writer as writer
-from binlog_kaitai.check import repair, slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.framing import TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import Span

@@ -13,8 +13,9 @@ import pytest
 import zstandard
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair, slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
 from binlog_kaitai.following.log_headers import read_log_header

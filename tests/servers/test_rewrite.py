@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair, slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.sources.source import Source, resolve
 from binlog_kaitai.views.transactions_view import read_transactions
 from tests.check.damage import random_damage, transactions_of

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.sources import eras, remote
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
@@ -37,7 +37,7 @@ def log() -> bytes:
     return bytes(maker.data)
 
 
-def events_until(events: Iterator[Event], read: list[bytes]) -> None:
+def events_until(events: Iterator[ParsedEvent], read: list[bytes]) -> None:
     for event in events:
         read.append(event.raw)
 

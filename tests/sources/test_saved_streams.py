@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair
 from binlog_kaitai.check.damage_scan import verify
+from binlog_kaitai.check.repair import repair
 from binlog_kaitai.errors import DamagedStartError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.render.dump import DumpOptions, dump

@@ -6,9 +6,9 @@ import shutil
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair as repair_log
-from binlog_kaitai.check import slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair as repair_log
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.check_reports import repair_lines, slice_line
