@@ -140,7 +140,7 @@ def test_damage_ends_it_after_what_comes_before(tmp_path: Path) -> None:
 def test_ctrl_c_means_after_a_command_what_it_meant_before(
     command: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object, **__: object) -> Iterator[object]:
+    def interrupted(*_: object, **__: object) -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
         yield
 
