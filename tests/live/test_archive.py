@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
+from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError, UsageError
 from binlog_kaitai.live import fetching
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.archive_state import ArchiveState, InUseError, SafePosition
@@ -275,6 +276,14 @@ def test_metrics(source: Source, tmp_path: Path) -> None:
     assert values["bytes_total"] == sum(map(len, source.logs.values())) - 4 * len(source.logs)
     assert (values["caught_up"], values["connected"], values["lag_seconds"]) == (1, 0, 0)
     assert values["last_event_timestamp_seconds"] > 1.7e9
+
+
+def test_metrics_need_a_package(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its absence is noticed before anything is fetched."""
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    with pytest.raises(UsageError, match=r'prometheus_client: pip install "binlog-kaitai\[live\]"'):
+        FakeFetch(source, tmp_path / "a", metrics_file=tmp_path / "fetch.prom")
+    assert source.asked == []
 
 
 @pytest.mark.parametrize("seed", range(4))
