@@ -13,7 +13,7 @@ import types
 import warnings
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -58,9 +58,10 @@ MODE = _chosen()
 _inlined: set[Callable[..., Any]] = set()
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
 
 
-class Kernel:
+class Kernel(Generic[_Result]):
     """A function that can run as written or compiled.
 
     Attributes
@@ -69,12 +70,12 @@ class Kernel:
         The function as written.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., _Result]) -> None:
         self.plain = function
-        self._compiled: Callable[..., Any] | None = None
+        self._compiled: Callable[..., _Result] | None = None
 
     @property
-    def compiled(self) -> Callable[..., Any]:
+    def compiled(self) -> Callable[..., _Result]:
         """The machine code; `plain`, with a warning, if there is none.
 
         Raises
@@ -87,16 +88,16 @@ class Kernel:
         return self._compiled
 
     @property
-    def run(self) -> Callable[..., Any]:
+    def run(self) -> Callable[..., _Result]:
         """The function to call: the machine code, or `plain` if the environment variable selects it."""
         return self.plain if MODE is Mode.PYTHON else self.compiled
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any) -> _Result:
         # Kernels call each other through this method; compiled ones call compiled ones.
         return self.plain(*arguments)
 
 
-def kernel(function: Callable[..., Any]) -> Kernel:
+def kernel(function: Callable[..., _Result]) -> Kernel[_Result]:
     """Make a kernel of a function that uses only arrays, numbers, kernels, and functions of its module.
 
     A kernel called from Python needs a signature in `kernels.signatures`.

@@ -177,7 +177,7 @@ _INNER = ("Inner", "InnerRun", "InnerList")
 
 
 @cache
-def _walk_over(name: str) -> tuple[Kernel, int]:
+def _walk_over(name: str) -> tuple[Kernel[None], int]:
     function, slots = walk_over(name)
     return kernel(function), slots
 

@@ -19,7 +19,7 @@ from binlog_kaitai.core.filters import Filters, matches
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
 from binlog_kaitai.errors import FilterWarning
-from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct_values, group_ranges
 from binlog_kaitai.log.line_arrays import Pool, TextColumn, plain
@@ -53,7 +53,7 @@ class EventSelection:
         self._start = filters.start_position if is_first else None
         self._stop = filters.stop_position if is_last else None
 
-    def of(self, block: Block, gtids: TextColumn | None, pool: Pool) -> Any:
+    def of(self, block: Block, gtids: TextColumn | None, pool: Pool) -> Bools:
         """Which events match the filters on header and GTID, as a bool array."""
         filters, header = self._filters, block.header
         wanted = np.ones(len(block), dtype=np.bool_)
@@ -87,7 +87,7 @@ class EventSelection:
             wanted &= self._by_gtid(gtids, pool)
         return wanted
 
-    def _by_gtid(self, gtids: TextColumn, pool: Pool) -> Any:
+    def _by_gtid(self, gtids: TextColumn, pool: Pool) -> Bools:
         offsets, which = np.unique(gtids.first, return_inverse=True)
         lengths = np.zeros(len(offsets), dtype=np.int64)
         lengths[which.reshape(-1)] = gtids.second
@@ -282,10 +282,10 @@ def _table_names(block: Block, limit: int) -> Iterator[str]:
     (starts, lengths), (begins, sizes) = (
         [values[chosen] for values in body.ranges(name)] for name in ("schema_name", "table_name")
     )
-    for at in distinct_values(group_ranges(block.data, starts, begins + sizes)).tolist():
+    for index in distinct_values(group_ranges(block.data, starts, begins + sizes)).tolist():
         schema, table = (
             decode(bytes(block.data[start : start + size]))
-            for start, size in ((starts[at], lengths[at]), (begins[at], sizes[at]))
+            for start, size in ((starts[index], lengths[index]), (begins[index], sizes[index]))
         )
         yield f"{schema}.{table}"
 
@@ -297,5 +297,5 @@ def _schemas(block: Block, kind: EventType, limit: int) -> Iterator[str]:
     body = block.body(kind)
     chosen = np.flatnonzero(body.matches & (block.rows_of(kind) < limit))
     starts, lengths = (values[chosen] for values in body.ranges("schema_name"))
-    for at in distinct_values(group_ranges(block.data, starts, starts + lengths)).tolist():
-        yield decode(bytes(block.data[starts[at] : starts[at] + lengths[at]]))
+    for index in distinct_values(group_ranges(block.data, starts, starts + lengths)).tolist():
+        yield decode(bytes(block.data[starts[index] : starts[index] + lengths[index]]))

@@ -39,12 +39,12 @@ class CommitTimes:
     def __init__(self) -> None:
         self._last = -1
 
-    def column(self, block: Block, markers: Markers | None = None) -> Any:
+    def column(self, block: Block, markers: Markers | None = None) -> Ints:
         """Microseconds since 1970-01-01 UTC for each event, int64."""
         markers = Markers.of(block) if markers is None else markers
         return each_time(block, markers, *self.of_markers(block, markers))
 
-    def of_markers(self, block: Block, markers: Markers) -> tuple[Any, int]:
+    def of_markers(self, block: Block, markers: Markers) -> tuple[Ints, int]:
         """Time of each marker, and the time before the first; -1 where no GTID event gives one."""
         times, before = np.full(len(markers.rows), -1, dtype=np.int64), self._last
         for kind in block.kinds:
@@ -55,20 +55,21 @@ class CommitTimes:
         return times, before
 
 
-def each_time(block: Block, markers: Markers, times: Ints, before: int) -> Any:
+def each_time(block: Block, markers: Markers, times: Ints, before: int) -> Ints:
     """Time of each event, from the markers or else from its own header."""
-    found = markers.spread(times, before)
-    is_none = found < 0
+    spread: Ints = markers.spread(times, before)
+    is_none = spread < 0
     if is_none.any():
-        found[is_none] = _own(block, np.flatnonzero(is_none))
-    return found
+        spread[is_none] = _own(block, np.flatnonzero(is_none))
+    return spread
 
 
-def _own(block: Block, rows: Ints) -> Any:
-    return block.header_of(rows).numbers("timestamp").astype(np.int64) * _SECOND
+def _own(block: Block, rows: Ints) -> Ints:
+    seconds: Ints = block.header_of(rows).numbers("timestamp").astype(np.int64)
+    return seconds * _SECOND
 
 
-def _times(block: Block, kind: int, rows: Ints) -> Any:
+def _times(block: Block, kind: int, rows: Ints) -> Ints:
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
         times = _own_or_immediate(body)
@@ -86,15 +87,16 @@ def _times(block: Block, kind: int, rows: Ints) -> Any:
     return times if has_any.all() else np.where(has_any, times, _own(block, rows))
 
 
-def _joined(body: Gathered, which: str) -> Any:
+def _joined(body: Gathered, which: str) -> Ints:
     low, middle, high = (
         body.numbers(f"{which}_commit_timestamp_{part}") for part in ("low", "middle", "high")
     )
-    return low | middle << 32 | high << 48
+    joined: Ints = low | middle << 32 | high << 48
+    return joined
 
 
-def _own_or_immediate(body: Gathered) -> Any:
-    times = body.numbers("original_commit_timestamp").astype(np.int64)
+def _own_or_immediate(body: Gathered) -> Ints:
+    times: Ints = body.numbers("original_commit_timestamp").astype(np.int64)
     return np.where(times != 0, times, body.numbers("immediate_commit_timestamp"))
 
 
@@ -189,10 +191,10 @@ class Origins:
         return TextColumn(TEXT, first[held], second[held], by_event=True)
 
 
-def _thread_ids(block: Block, kind: int) -> Any:
+def _thread_ids(block: Block, kind: int) -> Ints:
     """Thread ids from the events of one type, int64; -1 where there is none."""
     body, found = block.body(kind), np.full(block.counts[kind], _UNKNOWN, dtype=np.int64)
-    by_reader: Any = np.arange(len(found))
+    by_reader = np.arange(len(found))
     if "thread_id" in body:
         known = body.matches & body.mask("thread_id")
         found[known] = body.numbers("thread_id")[known]
@@ -206,7 +208,7 @@ def _thread_ids(block: Block, kind: int) -> Any:
     return found
 
 
-def _texts(block: Block, kind: int, pool: Pool) -> tuple[Any, Any]:
+def _texts(block: Block, kind: int, pool: Pool) -> tuple[Ints, Ints]:
     """Offsets and lengths of the statements of one event type, in the form of a `TextColumn`."""
     body = block.body(kind)
     found = pool.strings(block.data, *body.ranges("query"), decode, body.matches)

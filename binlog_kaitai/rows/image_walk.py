@@ -86,7 +86,7 @@ def locate(
     room = events.shape[0]
     width = starts.shape[0]
     event = state[0]
-    at = state[1]
+    offset = state[1]
     number = state[2]
     is_begun = state[3] != 0
     while event < begins.shape[0]:
@@ -101,18 +101,18 @@ def locate(
         of_before, of_after = (BEFORE, AFTER) if which == 3 else (DELETE, INSERT)
         if not is_begun:
             is_begun = True
-            at = begins[event]
+            offset = begins[event]
             number = 0
             has_bytes = (middle - first if which & 1 else 0) + (last - middle if which & 2 else 0) > 0
             has_bytes = has_bytes or partial >= 0
-            if at < 0 or at > end or end > data.shape[0] or (at < end) != has_bytes:
+            if offset < 0 or offset > end or end > data.shape[0] or (offset < end) != has_bytes:
                 state[0] = event
                 state[3] = MISMATCH
                 return rows
-        while at < end or (number == 0 and begins[event] == end):
+        while offset < end or (number == 0 and begins[event] == end):
             if rows + 2 > room:
                 state[0] = event
-                state[1] = at
+                state[1] = offset
                 state[2] = number
                 state[3] = FULL
                 return rows
@@ -129,19 +129,19 @@ def locate(
                 options[row] = -1
                 is_wrong = False
                 if side and partial >= 0:
-                    is_wrong = at >= end
+                    is_wrong = offset >= end
                     if not is_wrong:
-                        is_valid, is_none, after = value_options(data, at)
+                        is_valid, is_none, after = value_options(data, offset)
                         is_wrong = is_none or not is_valid or after > end
                     if not is_wrong:
-                        is_set = has_partial_bits(data, at)
-                        at = after
+                        is_set = has_partial_bits(data, offset)
+                        offset = after
                         if is_set:
-                            options[row] = at
-                            at += partial
-                null_at = at
-                at += len_null_bits(stop - begin)
-                if at > end:
+                            options[row] = offset
+                            offset += partial
+                null_at = offset
+                offset += len_null_bits(stop - begin)
+                if offset > end:
                     is_wrong = True
                 if stop - begin < width:
                     for column in range(width):
@@ -153,15 +153,15 @@ def locate(
                     if is_null(data, null_at, step - begin):
                         starts[slot, row] = NULL
                         continue
-                    starts[slot, row] = at
+                    starts[slot, row] = offset
                     prefix = prefixes[here]
                     if prefix == 0:
-                        at += sizes[here]
-                    elif at + prefix > end:
-                        at = end + 1
+                        offset += sizes[here]
+                    elif offset + prefix > end:
+                        offset = end + 1
                     else:
-                        at += prefix + length_prefix(data, at, prefix)
-                    if at > end:
+                        offset += prefix + length_prefix(data, offset, prefix)
+                    if offset > end:
                         is_wrong = True
                         break
                 if is_wrong:
@@ -183,8 +183,8 @@ def spread(values: Ints, limits: Ints, out: Ints) -> None:
     """Repeat each value from its limit to the next one; there is one more limit than values."""
     for index in range(values.shape[0]):
         value = values[index]
-        for at in range(max(limits[index], 0), min(limits[index + 1], out.shape[0])):
-            out[np.uint64(at)] = value
+        for offset in range(max(limits[index], 0), min(limits[index + 1], out.shape[0])):
+            out[np.uint64(offset)] = value
 
 
 @kernel
@@ -215,23 +215,24 @@ _MAX_BYTES = 32 << 20
 class LocatedRows(NamedTuple):
     """Rows found by the walk; see `locate` for the arrays."""
 
-    data: Any
-    starts: Any
-    events: Any  # event numbers in `Images`
-    numbers: Any
-    changes: Any
-    options: Any
+    data: Bytes
+    starts: Ints
+    events: Ints  # event numbers in `Images`
+    numbers: Ints
+    changes: Bytes
+    options: Ints
 
     def part(self, begin: int, end: int) -> LocatedRows:
         """A range of the rows."""
-        return LocatedRows(self.data, self.starts[:, begin:end], *(values[begin:end] for values in self[2:]))
+        arrays: Any = (values[begin:end] for values in self[2:])
+        return LocatedRows(self.data, self.starts[:, begin:end], *arrays)
 
-    def taken(self, rows: Any) -> LocatedRows:
+    def select(self, rows: Ints) -> LocatedRows:
         """The given rows (row numbers)."""
-        arrays = (values[rows] for values in self[2:])
+        arrays: Any = (values[rows] for values in self[2:])
         return LocatedRows(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
 
-    def absent(self, names: Sequence[str]) -> Any:
+    def absent(self, names: Sequence[str]) -> pa.Array:
         """Of all column names, those absent from each image; null if none is absent."""
         patterns, which = np.unique(self.starts == ABSENT, axis=1, return_inverse=True)
         lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
@@ -242,16 +243,16 @@ class LocatedRows(NamedTuple):
         return self.part(0, int(np.searchsorted(self.events, self.events[row])))
 
 
-def _pieces(found: LocatedRows) -> Iterator[LocatedRows]:
+def _pieces(rows: LocatedRows) -> Iterator[LocatedRows]:
     """Split the rows of very large events into batches; the images of an update stay together."""
-    offsets = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
+    offsets = np.maximum.accumulate(rows.starts.max(axis=0, initial=0))
     steps = np.arange(offsets[0], offsets[-1], _MAX_BYTES)[1:]
     boundaries = np.searchsorted(offsets, steps)
-    is_second = found.changes[np.minimum(boundaries, len(offsets) - 1)] == AFTER
+    is_second = rows.changes[np.minimum(boundaries, len(offsets) - 1)] == AFTER
     boundaries = distinct_values(boundaries + is_second)
     limits = [0, *boundaries[(boundaries > 0) & (boundaries < len(offsets))].tolist(), len(offsets)]
     for begin, end in pairwise(limits):
-        yield found.part(begin, end)
+        yield rows.part(begin, end)
 
 
 class MismatchError(Exception):
@@ -292,11 +293,11 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) ->
 class JoinedPrograms(NamedTuple):
     """Several programs in one set of arrays, and the program number of each event."""
 
-    numbers: Any
-    which: Any
-    partials: Any
-    limits: Any
-    steps: Any
+    numbers: Ints
+    which: Ints
+    partials: Ints
+    limits: Ints
+    steps: Ints
 
     @classmethod
     def of(cls, programs: list[ImageProgram | None], program_of: Ints) -> JoinedPrograms:
@@ -318,24 +319,23 @@ def _walk(
 ) -> Iterator[LocatedRows]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     work = int((ends - begins).sum())
-    find = locate.run
-    columns, sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in range(3))
+    columns, sizes, prefixes = (np.ascontiguousarray(joined.steps[:, column]) for column in range(3))
     # A row has at least one byte.
     room = max(min(max_rows, _MAX_VALUES // max(width, 1), work + len(events)), 2)
     while True:
         starts = np.empty((width, room + _APART), dtype=np.int64)
-        found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
+        of_rows, in_event, options = np.empty((3, room), dtype=np.int64)
+        changes = np.empty(room, dtype=np.uint8)
         programs = joined.numbers, joined.which, joined.partials, joined.limits, columns, sizes, prefixes
-        count = find(data, begins, ends, events, *programs, state, starts, *found)
-        of_rows, in_event, changes, options = (values[:count] for values in found)
+        rows = LocatedRows(data, starts, of_rows, in_event, changes, options)
+        count = locate.run(data, begins, ends, events, *programs, state, *rows[1:])
         reason = int(state[3])
         if reason == MISMATCH:
             # Rows of the event that does not match are discarded.
-            count = int(np.searchsorted(of_rows, events[state[0]]))
-            of_rows, in_event, changes, options = (values[:count] for values in found)
+            count = int(np.searchsorted(of_rows[:count], events[state[0]]))
         if count:
-            whole = LocatedRows(data, starts[:, :count], of_rows, in_event, changes, options)
-            yield from _pieces(whole) if work > _MAX_BYTES else (whole,)
+            rows = rows.part(0, count)
+            yield from _pieces(rows) if work > _MAX_BYTES else (rows,)
         if reason == MISMATCH:
             raise MismatchError(int(events[int(state[0])]))
         if reason != FULL:

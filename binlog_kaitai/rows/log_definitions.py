@@ -144,7 +144,7 @@ class DefiningEvents:
 
 
 @lru_cache
-def _roles(layout: Format) -> tuple[Any, int]:
+def _roles(layout: Format) -> tuple[Bytes, int]:
     """The role of each type code, and where a table map's content begins after its header and table id."""
     kinds = [layout.effective_type(code) for code in range(256)]
     kind = EventType.table_map_event
@@ -168,7 +168,7 @@ def keep_defining(
     sizes: Ints,
     codes: Bytes,
     checksums: Bytes,
-) -> Any:
+) -> tuple[int, bool]:
     """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
 
     Parameters
@@ -256,7 +256,7 @@ class _Seen(NamedTuple):
 
     body: Any
 
-    def show(self, definitions: Any) -> None:
+    def show(self, definitions: Definitions) -> None:
         """Apply the event to definitions."""
         if isinstance(self.body, TableMapEvent):
             definitions.match(self.body.schema_name, self.body.table_name, self.body)
@@ -304,7 +304,7 @@ class LateDefinitions(Definitions):
             self.take_over(self._load())
             self._load = None
             for seen in self._waiting:
-                seen.show(super())
+                seen.show(super())  # type: ignore[arg-type]  # the methods of the base class
             self._waiting = []
         return super().match(schema_name, table_name, table_map)
 
@@ -415,7 +415,9 @@ def _seen(key: object, opened: AbstractContextManager[Log], until: Span | None) 
     found = _known.get((key, position))
     if found is None:
         earlier = [
-            at for one, at in _known if one == key and 0 <= at < (position if position >= 0 else at + 1)
+            earlier_position
+            for one, earlier_position in _known
+            if one == key and 0 <= earlier_position < (position if position >= 0 else earlier_position + 1)
         ]
         start = _known[key, max(earlier)] if earlier else _Known(Span(), [])
         with opened as log:

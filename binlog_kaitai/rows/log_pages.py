@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class LogPages(Generic[_Page]):
                 yield from self._read(source, stream, selection)
         self._unmatched.warn()
 
-    def _read(self, source: Source, stream: Any, selection: EventSelection) -> Iterator[_Page]:
+    def _read(self, source: Source, stream: BinaryIO, selection: EventSelection) -> Iterator[_Page]:
         reader = blocks_of(
             source,
             stream,
@@ -229,7 +229,7 @@ class RowsPage:
         event.gtid = self.gtid(row)
         return event
 
-    def numbered(self, of_rows: Ints, numbers: Ints) -> Any:
+    def numbered(self, of_rows: Ints, numbers: Ints) -> Ints:
         """Row numbers in the log, from the events and the row numbers within them."""
         return numbers + self.first_numbers[of_rows] if self.first_numbers.any() else numbers
 
@@ -251,7 +251,7 @@ class RowsPage:
             return error
         return event.locate(otherwise or GrammarError("the rows cannot be separated"))
 
-    def runs(self) -> Iterator[tuple[Table | BinlogError | None, Any]]:
+    def runs(self) -> Iterator[tuple[Table | BinlogError | None, Ints]]:
         """Runs of consecutive events of the same table."""
         numbers = self.images.table_of[self.chosen]
         limits = np.flatnonzero(np.diff(numbers, prepend=-2, append=-2)).tolist()
@@ -367,7 +367,7 @@ class RowsPages(LogPages[RowsPage]):
         if failures:
             raise failures[min(failures)]
 
-    def _by_name(self, images: Images, chosen: Any) -> Any:
+    def _by_name(self, images: Images, chosen: Ints) -> Ints:
         takes = [
             not isinstance(table, Table) or self._filters.takes_names(*table.key) for table in images.tables
         ]

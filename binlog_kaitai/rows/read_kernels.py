@@ -119,9 +119,9 @@ def read_big(data: Bytes, starts: Array, size: int, out: Unsigned) -> None:
         start = starts[index]
         value = np.uint64(0)
         if 0 <= start <= last:
-            at = np.uint64(start)
+            offset = np.uint64(start)
             for step in range(size):
-                value = (value << _BYTE) | np.uint64(data[at + np.uint64(step)])
+                value = (value << _BYTE) | np.uint64(data[offset + np.uint64(step)])
         out[index] = value
 
 

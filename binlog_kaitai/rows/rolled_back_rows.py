@@ -10,7 +10,7 @@ import os
 import re
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -132,7 +132,9 @@ class PreparedTransactions:
         """Start the next log, with no open transaction."""
         self._first = None
 
-    def see(self, block: Block, chosen: NDArray[np.int64], limit: int, gtid_of: Any) -> None:
+    def see(
+        self, block: Block, chosen: NDArray[np.int64], limit: int, gtid_of: Callable[[int], str | None]
+    ) -> None:
         """Process the next block.
 
         Parameters
@@ -158,10 +160,10 @@ class PreparedTransactions:
 
     def _first_of(self, block: Block, chosen: Ints, begins: Ints, row: int) -> str | None:
         """The first rows event of the transaction that ends before `row`."""
-        at = int(np.searchsorted(begins, row))
-        begin = int(begins[at - 1]) if at else 0
+        index = int(np.searchsorted(begins, row))
+        begin = int(begins[index - 1]) if index else 0
         first = int(np.searchsorted(chosen, begin))
-        if not at and self._first is not None:
+        if not index and self._first is not None:
             return self._first
         return _position(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import (
     has_partial_bits,
@@ -50,7 +49,7 @@ def count_rows(
     for event in range(begins.shape[0]):
         program = programs[event]
         which = images[program]
-        at = begins[event]
+        offset = begins[event]
         end = ends[event]
         first = limits[2 * program]
         middle = limits[2 * program + 1]
@@ -58,27 +57,27 @@ def count_rows(
         has_bytes = (middle - first if which & 1 else 0) + (last - middle if which & 2 else 0) > 0
         has_bytes = has_bytes or partials[program] >= 0
         number = 0
-        is_wrong = at < 0 or at > end or end > data.shape[0] or (at < end) != has_bytes
-        while not is_wrong and (at < end or (number == 0 and begins[event] == end)):
+        is_wrong = offset < 0 or offset > end or end > data.shape[0] or (offset < end) != has_bytes
+        while not is_wrong and (offset < end or (number == 0 and begins[event] == end)):
             for side in range(2):
                 if is_wrong or not (which >> side) & 1:
                     continue
                 step = middle if side else first
                 stop = last if side else middle
                 if side and partials[program] >= 0:
-                    is_wrong = at >= end
+                    is_wrong = offset >= end
                     if not is_wrong:
-                        is_valid, is_none, after = value_options(data, at)
+                        is_valid, is_none, after = value_options(data, offset)
                         is_wrong = is_none or not is_valid or after > end
                     if is_wrong:
                         continue
-                    is_set = has_partial_bits(data, at)
-                    at = after
+                    is_set = has_partial_bits(data, offset)
+                    offset = after
                     if is_set:
-                        at += partials[program]
-                null_at = at
-                at += len_null_bits(stop - step)
-                if at > end:
+                        offset += partials[program]
+                null_at = offset
+                offset += len_null_bits(stop - step)
+                if offset > end:
                     is_wrong = True
                     continue
                 nulls = 0
@@ -86,7 +85,7 @@ def count_rows(
                     nulls |= data[np.uint64(null_at + bit)]
                 if (stop - step) & 7:
                     # Bits after the last column may be set.
-                    nulls |= data[np.uint64(at - 1)] & ((1 << ((stop - step) & 7)) - 1)
+                    nulls |= data[np.uint64(offset - 1)] & ((1 << ((stop - step) & 7)) - 1)
                 begin = step
                 if nulls == 0:
                     step = hop_limits[2 * program + side]
@@ -94,23 +93,23 @@ def count_rows(
                 while step < stop and not is_wrong:
                     prefix = 0
                     if nulls == 0:
-                        at += hops[step]
+                        offset += hops[step]
                         prefix = hop_prefixes[step]
                     elif not is_null(data, null_at, step - begin):
                         prefix = prefixes[step]
-                        at += sizes[step] if prefix == 0 else 0
+                        offset += sizes[step] if prefix == 0 else 0
                     if prefix:
-                        if at + prefix > end:
-                            at = end + 1
+                        if offset + prefix > end:
+                            offset = end + 1
                         else:
-                            at += prefix + length_prefix(data, at, prefix)
-                    is_wrong = at > end
+                            offset += prefix + length_prefix(data, offset, prefix)
+                    is_wrong = offset > end
                     step += 1
             number += 1
         out[event] = MISMATCH_COUNT if is_wrong else number
 
 
-def hops_of(limits: Ints, sizes: Ints, prefixes: Ints) -> tuple[Any, Any, Any]:
+def hops_of(limits: Ints, sizes: Ints, prefixes: Ints) -> tuple[Ints, Ints, Ints]:
     """Merge the steps of each image: limits as for the steps, byte counts, sizes of length prefixes."""
     hop_limits, hops, hop_prefixes = [0], list[int](), list[int]()
     bounds = limits.tolist()
@@ -133,7 +132,7 @@ def hops_of(limits: Ints, sizes: Ints, prefixes: Ints) -> tuple[Any, Any, Any]:
 UNKNOWN = MISMATCH_COUNT
 
 
-def row_counts(images: Images, wanted: Any = True) -> Any:
+def row_counts(images: Images, wanted: Bools | bool = True) -> Ints:
     """Number of rows of each rows event of a block, int64; an update counts once.
 
     UNKNOWN if the table map is missing or contradicts the rows, or if the length of a value is unknown;
@@ -156,7 +155,7 @@ class RowNumbers:
     def __init__(self) -> None:
         self._position, self._end = -1, 0
 
-    def first(self, images: Images) -> Any:
+    def first(self, images: Images) -> Ints:
         """The number of the first row of each rows event of the block, int64."""
         block, rows = images.block, images.rows
         if block.holders is None:
@@ -175,7 +174,7 @@ class RowNumbers:
         return first
 
 
-def walked_counts(images: Images, chosen: Ints, table: Table) -> Any:
+def walked_counts(images: Images, chosen: Ints, table: Table) -> Ints:
     """Number of rows of some events of a table with known widths; UNKNOWN if the rows do not match."""
     counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
@@ -183,7 +182,7 @@ def walked_counts(images: Images, chosen: Ints, table: Table) -> Any:
     found = [counts[:0]]
     for events, data, begins, ends in images.portions(chosen[is_known]):
         joined = JoinedPrograms.of(programs, program_of[events])
-        sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in (1, 2))
+        sizes, prefixes = (np.ascontiguousarray(joined.steps[:, column]) for column in (1, 2))
         steps = joined.limits, sizes, prefixes, *hops_of(joined.limits, sizes, prefixes)
         found.append(np.empty(len(events), dtype=np.int64))
         count_rows.run(data, begins, ends, joined.numbers, joined.which, joined.partials, *steps, found[-1])

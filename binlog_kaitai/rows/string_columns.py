@@ -7,10 +7,11 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.log.line_arrays import escape_bytes, plain
 from binlog_kaitai.rows import read_kernels as ways
@@ -20,7 +21,7 @@ from binlog_kaitai.rows.read_kernels import STRINGS
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
-from binlog_kaitai.values.column_kinds import STRING_TYPES, TEXTUAL
+from binlog_kaitai.values.column_kinds import STRING_TYPES, TEXTUAL, Value
 from binlog_kaitai.values.schema import Column
 
 #: Character sets whose text is valid UTF-8; None stands for an unknown one.
@@ -57,7 +58,7 @@ def _is_padded(column: Column) -> bool:
     return column.type == ColumnType.string and column.length > 0
 
 
-def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dates: str) -> Any:
+def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dates: str) -> pa.Array:
     """CHAR, VARCHAR, TEXT and their binary counterparts."""
     column = cells.column
     if values is None:
@@ -100,7 +101,7 @@ def is_text(found: pa.Array) -> bool:
     return True
 
 
-def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any:
+def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array) -> pa.Array:
     """An Arrow string array from bytes and offsets, with nulls for missing values."""
     valid = cells.valid
     nulls = len(valid) - int(np.count_nonzero(valid))
@@ -109,7 +110,7 @@ def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any
     return pa.Array.from_buffers(kind, len(cells), buffers, nulls)
 
 
-def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+def _escaped(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array) -> pa.Array:
     """Strings with invalid UTF-8, all decoded with `escape_bytes`."""
     out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
     size = escape_bytes.run(data, offsets.astype(np.int64, copy=False), out, ends)
@@ -118,7 +119,7 @@ def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
 
 
-def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
+def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> pa.Array:
     """By Python's codecs, each distinct value once."""
     as_bytes = found.view(pa.binary()).dictionary_encode()
     charset = cells.column.charset
@@ -129,7 +130,7 @@ def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
     return pa.array(made, kind).take(as_bytes.indices)
 
 
-def padded(cells: Cells, kind: pa.DataType) -> Any:
+def padded(cells: Cells, kind: pa.DataType) -> pa.Array:
     """BINARY, with the trailing zero bytes that logs omit."""
     offsets = np.empty(len(cells) + 1, dtype=np.int64)
     offsets[0] = 0
@@ -141,7 +142,7 @@ def padded(cells: Cells, kind: pa.DataType) -> Any:
 
 def _recoded(
     cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array, sizes: Ints, characters: Bytes
-) -> Any:
+) -> pa.Array:
     positions = np.empty(len(offsets), dtype=np.int64)
     measure_recoded.run(data, offsets, sizes, positions)
     out = np.empty(int(positions[-1]), dtype=np.uint8)
@@ -157,7 +158,7 @@ def extends_ascii(charset: str | None) -> bool:
 
 
 @cache
-def single_bytes(charset: str | None) -> Any:
+def single_bytes(charset: str | None) -> tuple[Ints, Bytes] | None:
     """UTF-8 length and bytes of each byte of a single-byte character set; length 0 for no character."""
     decoder = decoder_of(charset)
     if decoder is None:
@@ -175,12 +176,12 @@ def single_bytes(charset: str | None) -> Any:
     return sizes, characters
 
 
-def geometries(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> Any:
+def geometries(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
     """SRID and WKB, as stored."""
     return values.array(kind, len(cells))
 
 
-def vectors(cells: Cells, kind: Any, values: ColumnValues, zero_dates: str) -> Any:
+def vectors(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
     """VECTOR: the log stores the floats in Arrow's representation."""
     data, offsets = values.bytes_and_offsets()
     if (offsets & 3).any():
@@ -190,8 +191,8 @@ def vectors(cells: Cells, kind: Any, values: ColumnValues, zero_dates: str) -> A
     return pa.Array.from_buffers(kind, len(cells), buffers, values.nulls, children=[floats])
 
 
-def _by_reader(cells: Cells, kind: pa.DataType) -> Any:
-    def convert(value: Any) -> Any:
+def _by_reader(cells: Cells, kind: pa.DataType) -> pa.Array:
+    def convert(value: Value) -> Any:
         return escaped(value) if isinstance(value, bytes) and pa.types.is_string(kind) else value
 
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
@@ -253,7 +254,7 @@ def choice_way(cells: Cells) -> ReadMethod | None:
     return ReadMethod(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
 
 
-def choice_texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None) -> Any:
+def choice_texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None) -> pa.Array:
     """The column as an Arrow array, from the values read."""
     if values is None:
         return _by_value(cells, kind)
@@ -280,13 +281,13 @@ def choice_texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None) -
     return pa.Array.from_buffers(kind, count, buffers, values.nulls)
 
 
-def _raw(cells: Cells) -> Any:
+def _raw(cells: Cells) -> NDArray[np.uint64]:
     raw = np.empty(len(cells), dtype=np.uint64)
     cells.run(read_numbers, 0, cells.width.fixed, False, raw)
     return raw
 
 
-def _by_value(cells: Cells, kind: pa.DataType) -> Any:
+def _by_value(cells: Cells, kind: pa.DataType) -> pa.Array:
     valid = cells.valid
     _, first, which = np.unique(_raw(cells)[valid], return_index=True, return_inverse=True)
     found = cells.by_reader(np.flatnonzero(valid)[first])
@@ -313,12 +314,12 @@ class Documents(NamedTuple):
         `put_document`; empty unless requested.
     """
 
-    texts: Any
-    is_left: Any
-    casts: Any
+    texts: pa.Array
+    is_left: Bools
+    casts: pa.Array
 
 
-def documents(cells: Cells, kind: pa.DataType) -> Any:
+def documents(cells: Cells, kind: pa.DataType) -> pa.Array:
     """JSON in the format of the server."""
     printed = printed_documents(cells, kind)
     rows = np.flatnonzero(printed.is_left)
@@ -339,16 +340,16 @@ def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = Fals
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
     offsets[0] = 0
     put = put_documents.run
-    reached, at = 0, 0
+    reached, offset = 0, 0
     while True:
         texts = out, offsets, casts, cast_offsets
-        reached, at = put(cells.data, cells.starts, prefix, reached, at, stack, *texts, is_left)
+        reached, offset = put(cells.data, cells.starts, prefix, reached, offset, stack, *texts, is_left)
         if reached == count:
             break
-        out, casts = _doubled(out, at), _doubled(casts, int(cast_offsets[reached]))
+        out, casts = _doubled(out, offset), _doubled(casts, int(cast_offsets[reached]))
     valid = cells.valid
     bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:at])]
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:offset])]
     found = pa.Array.from_buffers(kind, count, buffers)
     if not is_text(found):
         is_left = valid  # invalid UTF-8

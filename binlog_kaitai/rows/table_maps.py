@@ -85,7 +85,7 @@ class Closings:
     def __init__(self) -> None:
         self._is_after_payload = False
 
-    def count(self, block: Block) -> tuple[Any, Any]:
+    def count(self, block: Block) -> tuple[Bools, Ints]:
         """What `closings_in` returns, with the ends of payloads."""
         frames, closed = closings_in(block)
         if self._is_after_payload or EventType.transaction_payload_event in block.counts:
@@ -94,7 +94,7 @@ class Closings:
             closed = np.cumsum(closes)
         return frames, closed
 
-    def _close_after_payloads(self, block: Block, closes: Any) -> None:
+    def _close_after_payloads(self, block: Block, closes: Bools) -> None:
         """Close the tables of each payload at the event that follows the payload in the log itself."""
         is_of_log = np.ones(len(block), dtype=np.bool_) if block.holders is None else block.holders < 0
         opens = block.types[is_of_log] == EventType.transaction_payload_event
@@ -102,7 +102,7 @@ class Closings:
         self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
 
 
-def closings_in(block: Block) -> tuple[Any, Any]:
+def closings_in(block: Block) -> tuple[Bools, Ints]:
     """Two arrays over a block's events.
 
     Returns
@@ -250,7 +250,7 @@ class Tables:
         self.validator = BodyValidator()  # of the parts of rows events before the rows
         self._changes = 0  # number of statements that may have changed a definition
 
-    def take(self, block: Block, rows: Any, ids: Any) -> tuple[list[Table | BinlogError], Any]:
+    def take(self, block: Block, rows: Ints, ids: Ints) -> tuple[list[Table | BinlogError], Ints]:
         """The tables of the given rows events of a block; also records the table maps of the block.
 
         Parameters
@@ -286,14 +286,14 @@ class Tables:
         self._remember(own_ids, [made[number] for number in which[last_of_each(own_ids)].tolist()])
         return list({id(table): table for table in choices}.values()), table_of
 
-    def _remember(self, ids: Any, tables: list[Table | BinlogError]) -> None:
+    def _remember(self, ids: Ints, tables: list[Table | BinlogError]) -> None:
         for id_, table in zip(ids[last_of_each(ids)].tolist(), tables, strict=True):
             self._known.pop(id_, None)
             self._known[id_] = table
         while len(self._known) > MAX_TABLE_MAPS:
             del self._known[next(iter(self._known))]
 
-    def _read_maps(self, block: Block, frames: Any) -> tuple[Any, Any, list[Table | BinlogError], Any]:
+    def _read_maps(self, block: Block, frames: Bools) -> tuple[Ints, Ints, list[Table | BinlogError], Ints]:
         """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
         rows = block.rows_of(EventType.table_map_event)
         statements = statements_in(block, frames=frames)
@@ -367,15 +367,15 @@ def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
     return event.locate(type(error)(error.reason, field=error.field))
 
 
-def in_force(found: Any, offsets: Any, rows: Any, closed: Any) -> Any:
+def in_force(maps: Ints, offsets: Ints, rows: Ints, closed: Ints) -> Ints:
     """The table maps of rows events; -1 where tables were closed in between."""
-    at = offsets[found] if len(offsets) else found
-    since = np.where(at >= 0, closed[at], 0)
-    return np.where(closed[rows] == since, found, -1)
+    events = offsets[maps] if len(offsets) else maps
+    since = np.where(events >= 0, closed[events], 0)
+    return np.where(closed[rows] == since, maps, -1)
 
 
 def statements_in(
-    block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, frames: Any = None
+    block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, frames: Bools | None = None
 ) -> list[int]:
     """Events whose statements may change a definition, according to their first bytes.
 
@@ -404,7 +404,7 @@ def statement_body(block: Block, row: int) -> Any:
         return error
 
 
-def last_of_each(ids: Any) -> Any:
+def last_of_each(ids: Ints) -> Ints:
     """Index of the last occurrence of each distinct value, ascending."""
     if len(ids) and (ids == ids[0]).all():
         return np.array([len(ids) - 1])
@@ -444,7 +444,7 @@ def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> b
     return is_done
 
 
-def newest_before(ids: Any, offsets: Any, rows: Any, wanted: Any, span: int) -> Any:
+def newest_before(ids: Ints, offsets: Ints, rows: Ints, wanted: Ints, span: int) -> Ints:
     """For each rows event, the number of the latest preceding entry with its id; -1 for none."""
     if not len(ids):
         return np.full(len(rows), -1, dtype=np.int64)
@@ -455,10 +455,10 @@ def newest_before(ids: Any, offsets: Any, rows: Any, wanted: Any, span: int) -> 
     keys = ranks.reshape(-1) * span + offsets + 1
     order = np.argsort(keys, kind="stable")
     ranked = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    at = np.searchsorted(keys[order], ranked * span + rows + 1) - 1
-    is_found = (at >= 0) & (known[ranked] == wanted)
-    is_found &= keys[order][at] >= ranked * span
-    return np.where(is_found, order[at], -1)
+    index = np.searchsorted(keys[order], ranked * span + rows + 1) - 1
+    is_found = (index >= 0) & (known[ranked] == wanted)
+    is_found &= keys[order][index] >= ranked * span
+    return np.where(is_found, order[index], -1)
 
 
 _ID = "table_id.value"
@@ -493,7 +493,7 @@ class TableMaps:
         ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         # Table maps of earlier blocks sort before the first event of this block.
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
-        self._matches: dict[int, Any] = {}
+        self._matches: dict[int, Ints] = {}
         self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
         _, self._closed = self._closings.count(block)
         #: The names in the table maps of this block that can be decoded.
@@ -522,7 +522,7 @@ class TableMaps:
         is_all = len(self._rows) == self._block.counts.get(EventType.table_map_event)
         return self._own[_NAMES.index(name)] if is_all and self._own else None
 
-    def _match(self, rows: Ints, ids: Ints) -> Any:
+    def _match(self, rows: Ints, ids: Ints) -> Ints:
         """For each rows event, the number of its table map, earlier ones first; -1 if there is none."""
         assert self._block is not None
         found = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)

@@ -22,8 +22,12 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from binlog_kaitai.core.grammar import ColumnType, JsonBinary, JsonOpaque
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.values.charsets import BINARY, encoder_of
 from binlog_kaitai.values.json_documents import (
     ARRAYS,
@@ -45,6 +49,7 @@ _IS_PLAIN = re.compile(r"[ -\[\]-~]*")
 _IS_WORD = re.compile(r"[0-9A-Za-z_]+")
 _SRID = struct.Struct("<I")
 _DIGITS = re.compile(r"[0-9]+")
+_POINT, _EXPONENT, _MINUS, _ZERO, _NINE = b".e-09"
 
 #: Names of UTF-8.
 UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
@@ -213,14 +218,10 @@ CASTS: dict[ColumnType | int, str] = {
 BYTE_STRINGS = (ColumnType.varchar, ColumnType.blob, ColumnType.var_string, ColumnType.string)
 
 #: Every JSON parser reads a double exactly if one multiplication or division by a power of ten yields it.
-EXACT_DIGITS, EXACT_POWER = 15, 22
+_EXACT_DIGITS, _EXACT_POWER = 15, 22
 
-#: Texts of documents that may have other doubles: 16 digits with a point among them, or an exponent.
-_LONG_DOUBLE = re.compile(
-    "|".join(
-        ["[0-9][eE]", *(rf"[0-9]{{{count}}}\.[0-9]{{{EXACT_DIGITS + 1 - count}}}" for count in range(1, 16))]
-    )
-)
+#: Texts of documents that may have doubles.
+_DOUBLE = re.compile("[0-9][.eE]")
 
 #: Documents store the capacity for digits, in groups of nine: up to 72 for a number of 65 digits.
 MOST_DIGITS = 65
@@ -244,7 +245,7 @@ def document_sql(document: JsonBinary) -> str:
 
 def text_sql(text: JsonText) -> str:
     """Like `document_sql`, for the text of a document, which does not show what is a DECIMAL or a time."""
-    if _LONG_DOUBLE.search(text) is None:
+    if _DOUBLE.search(text) is None:
         return literal(text)
     return _with(text, list(_long_doubles(json.loads(text, parse_float=_Double), ())))
 
@@ -309,12 +310,33 @@ def _long_doubles(node: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
 
 def _double(text: str) -> str | None:
     """An SQL literal for a double that JSON parsers may round; without an exponent, it would be a DECIMAL."""
-    mantissa, _, exponent = text.partition("e")
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    power = int(exponent or 0) - len(fraction)
-    if len((whole + fraction).lstrip("0")) <= EXACT_DIGITS and abs(power) <= EXACT_POWER:
+    if not is_long_double(text.encode(), 0, len(text)):
         return None
-    return text if exponent else f"{text}e0"
+    return text if "e" in text else f"{text}e0"
+
+
+@kernel
+def is_long_double(text: Bytes, begin: int, end: int) -> bool:
+    """Whether JSON parsers may round the number `text[begin:end]`, in the format of servers."""
+    digits, fraction = 0, 0
+    exponent: Any = 0
+    has_point, has_exponent, is_negative = False, False, False
+    for position in range(begin, end):
+        byte = text[position]
+        if byte == _POINT:
+            has_point = True
+        elif byte == _EXPONENT:
+            has_exponent = True
+        elif has_exponent and byte == _MINUS:
+            is_negative = True
+        elif _ZERO <= byte <= _NINE:
+            if has_exponent:
+                exponent = 10 * exponent + np.int64(byte) - _ZERO
+            else:
+                digits += digits > 0 or byte != _ZERO
+                fraction += has_point
+    power = (-exponent if is_negative else exponent) - fraction
+    return digits > _EXACT_DIGITS or abs(power) > _EXACT_POWER
 
 
 def _element(entry: JsonBinary.ValueEntry, keys: _Keys) -> Iterator[tuple[_Keys, str]]:

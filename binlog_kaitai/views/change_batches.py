@@ -154,7 +154,7 @@ def _fitted(
     while len(found.events):
         try:
             if where is not None:
-                found = found.taken(where.rows(_batch(page, table, found, zero_dates, where.needed)))
+                found = found.select(where.rows(_batch(page, table, found, zero_dates, where.needed)))
             if len(found.events):
                 yield _batch(page, table, found, zero_dates, schema)
             break

@@ -426,7 +426,7 @@ def _written(
 def _some(found: LocatedRows, rows: Any) -> LocatedRows:
     """The given rows, with both images of updates."""
     is_update = found.changes[rows] == BEFORE
-    return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))
+    return found.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))
 
 
 def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> RowLines:

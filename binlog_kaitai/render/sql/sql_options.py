@@ -111,7 +111,7 @@ class CriteriaChoice:
             for side in (group.before, group.after):
                 if isinstance(side, WalkedSide):
                     is_wanted[side.rows] = True
-        return walked if is_wanted.all() else walked.taken(np.flatnonzero(is_wanted))
+        return walked if is_wanted.all() else walked.select(np.flatnonzero(is_wanted))
 
     def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
         """See `row_objects.Choice`."""

@@ -63,7 +63,7 @@ def put_rows(
     stack: Ints,
     state: Ints,
     out: Bytes,
-    at: int,
+    position: int,
 ) -> int:
     """Write the rows of one event.
 
@@ -92,7 +92,7 @@ def put_rows(
         Stack of `put_document`.
     state : int64 array of STATE_SIZE
         Where to continue; initially the offset of the images, 0, -1, 0, 0, 0.
-    out, at
+    out, position
         Output, and the offset to continue at.
 
     Returns
@@ -117,7 +117,7 @@ def put_rows(
             first = limits[program, side]
             count = limits[program, side + 1] - first
             length = clauses[program, side + 1] - clauses[program, side]
-            if at + length + 16 > room:
+            if position + length + 16 > room:
                 state[4] = FULL
                 break
             if offset + len_null_bits(count) > end:
@@ -125,8 +125,8 @@ def put_rows(
                 break
             if side == 0 or which == 2:
                 state[5] += 1
-            copy(pool, clauses[program, side], length, out, at)
-            at += length
+            copy(pool, clauses[program, side], length, out, position)
+            position += length
             null_at = offset
             offset += len_null_bits(count)
             step = first
@@ -139,13 +139,13 @@ def put_rows(
             null = texts[step, 2]
             after = texts[step, 3]
             if is_null(data, null_at, step - first):
-                if at + after - front + 32 > room:
+                if position + after - front + 32 > room:
                     status = FULL
                     break
-                copy(pool, front, suffix - front, out, at)
-                at += suffix - front
-                copy(pool, null, after - null, out, at)
-                at += after - null
+                copy(pool, front, suffix - front, out, position)
+                position += suffix - front
+                copy(pool, null, after - null, out, position)
+                position += after - null
                 step += 1
                 continue
             kind = kinds[step]
@@ -171,60 +171,60 @@ def put_rows(
                 widest = 8 * length + 32
             elif kind == JSON:
                 widest = 3 * length + 4096
-            if at + (after - front) + widest > room:
+            if position + (after - front) + widest > room:
                 # For longer values, the caller enlarges the buffer.
                 status = STOPPED if widest > LONGEST else FULL
                 break
-            begin = at
-            copy(pool, front, suffix - front, out, at)
-            at += suffix - front
+            begin = position
+            copy(pool, front, suffix - front, out, position)
+            position += suffix - front
             detail = details[step]
             if kind == INTEGER:
-                at = put_integer(data, value, length, out, at)
+                position = put_integer(data, value, length, out, position)
             elif kind == STRING:
-                out[at] = 39
-                at = put_escaped(data, value, length, escapes, out, at + 1)
-                out[at] = 39
-                at += 1
+                out[position] = 39
+                position = put_escaped(data, value, length, escapes, out, position + 1)
+                out[position] = 39
+                position += 1
             elif kind in (DOUBLE, FLOAT):
-                at = put_floating(data, value, kind == DOUBLE, scratch, out, at)
+                position = put_floating(data, value, kind == DOUBLE, scratch, out, position)
             elif kind == DECIMAL:
-                at = put_decimal(data, value, detail >> 8, detail & 255, out, at)
+                position = put_decimal(data, value, detail >> 8, detail & 255, out, position)
             elif kind == DATE:
-                at = put_day(data, value, out, at)
+                position = put_day(data, value, out, position)
             elif kind == DATETIME:
-                at = put_datetime(data, value, detail, out, at)
+                position = put_datetime(data, value, detail, out, position)
             elif kind == TIME:
-                at = put_time(data, value, detail, out, at)
+                position = put_time(data, value, detail, out, position)
             elif kind == TIMESTAMP:
-                at = put_timestamp(data, value, detail, out, at)
+                position = put_timestamp(data, value, detail, out, position)
             elif kind == YEAR:
                 # The clients print the year 0 as 1900.
                 years, _ = year(data, value)
-                at = put_number(1900 + years, out, at)
+                position = put_number(1900 + years, out, position)
             elif kind == ENUM:
-                at = put_number(enum(data, value, length), out, at)
+                position = put_number(enum(data, value, length), out, position)
             elif kind == JSON:
-                start = at + 1
-                at, _ = put_document(data, value, value + length, out, start, stack, out[:0], 0)
+                start = position + 1
+                position, _ = put_document(data, value, value + length, out, start, stack, out[:0], 0)
                 # A document that is a string, a date, or bytes is printed without its quotes.
-                if at >= 0 and out[start] == 34:
-                    at = unquote(out, start, at)
-                if at >= 0:
-                    at = spread_escaped(escapes, out, start, at, room - (after - suffix) - 32)
-                if at >= 0:
+                if position >= 0 and out[start] == 34:
+                    position = unquote(out, start, position)
+                if position >= 0:
+                    position = spread_escaped(escapes, out, start, position, room - (after - suffix) - 32)
+                if position >= 0:
                     out[start - 1] = 39
-                    out[at] = 39
-                    at += 1
+                    out[position] = 39
+                    position += 1
             else:
-                at = put_bits(data, value, length, detail, out, at)
-            if at < 0:
+                position = put_bits(data, value, length, detail, out, position)
+            if position < 0:
                 # An invalid value; the caller reports it.
-                at = begin
+                position = begin
                 status = STOPPED
                 break
-            copy(pool, suffix, null - suffix, out, at)
-            at += null - suffix
+            copy(pool, suffix, null - suffix, out, position)
+            position += null - suffix
             offset = value + length
             step += 1
         if status != DONE:
@@ -236,7 +236,7 @@ def put_rows(
     state[1] = side
     state[2] = step
     state[3] = null_at
-    return at
+    return position
 
 
 #: Kinds of jobs: a text; base64 of bytes; rows of images; count rows without output; a text and the number of
@@ -273,7 +273,7 @@ def put_jobs(
     stack: Ints,
     state: Ints,
     out: Bytes,
-    at: int,
+    offset: int,
 ) -> int:
     """Process jobs in order.
 
@@ -289,7 +289,7 @@ def put_jobs(
         See `put_rows`.
     state : int64 array of JOBS_STATE_SIZE
         Where to continue; initially all 0.
-    out, at
+    out, offset
         Output, and the offset to continue at.
 
     Returns
@@ -307,24 +307,24 @@ def put_jobs(
         if start < 0 or length < 0 or end > source:
             state[4] = MISMATCH
         elif kind == COPY:
-            if at + length + 16 > out.shape[0]:
+            if offset + length + 16 > out.shape[0]:
                 state[4] = FULL
             else:
-                copy(ready, start, length, out, at)
-                at += length
+                copy(ready, start, length, out, offset)
+                offset += length
         elif kind == BASE64:
-            if at + (length // LINE + 1) * 77 + 16 > out.shape[0]:
+            if offset + (length // LINE + 1) * 77 + 16 > out.shape[0]:
                 state[4] = FULL
             else:
-                at = put_base64(data, start, end, letters, out, at)
+                offset = put_base64(data, start, end, letters, out, offset)
         elif kind == ROWS_NUMBER:
-            if at + length + 32 > out.shape[0]:
+            if offset + length + 32 > out.shape[0]:
                 state[4] = FULL
             elif state[NUMBER]:
-                copy(ready, start, length, out, at)
-                at = put_number(state[NUMBER], out, at + length)
-                out[at] = 10
-                at += 1
+                copy(ready, start, length, out, offset)
+                offset = put_number(state[NUMBER], out, offset + length)
+                out[offset] = 10
+                offset += 1
                 state[NUMBER] = 0
         else:
             if not state[IS_BEGUN]:
@@ -341,7 +341,7 @@ def put_jobs(
                 state[5] = count_images(data, start, end, program, images, limits, sizes, prefixes)
                 state[4] = DONE if state[5] >= 0 else MISMATCH
             else:
-                at = put_rows(
+                offset = put_rows(
                     data,
                     end,
                     program,
@@ -359,18 +359,18 @@ def put_jobs(
                     stack,
                     state,
                     out,
-                    at,
+                    offset,
                 )
             if state[4] == DONE:
                 state[NUMBER] += state[5]
                 state[IS_BEGUN] = 0
         if state[4] != DONE:
-            return at
+            return offset
         state[JOB] = job + 1
         if jobs[job, 4]:
             state[SAFE_JOB] = job + 1
-            state[SAFE_END] = at
-    return at
+            state[SAFE_END] = offset
+    return offset
 
 
 @kernel
@@ -407,20 +407,22 @@ def count_images(
 
 
 @kernel
-def follow_steps(shapes: Ints, at: int, end: int, state: int, table: Ints, states: Ints, out: Ints) -> int:
-    """Note the step of each event from `at` on; gives where there is none.
+def follow_steps(
+    shapes: Ints, offset: int, end: int, state: int, table: Ints, states: Ints, out: Ints
+) -> int:
+    """Note the step of each event from `offset` on; gives where there is none.
 
     `table` has the step for each state and shape, `states` the state after each step. A negative step means
     that there is none yet.
     """
-    while at < end:
-        shape = shapes[at]
+    while offset < end:
+        shape = shapes[offset]
         if state < 0 or state >= table.shape[0] or shape < 0 or shape >= table.shape[1]:
             break
         step = table[state, shape]
         if step < 0 or step >= states.shape[0]:
             break
-        out[at] = step
+        out[offset] = step
         state = states[step]
-        at += 1
-    return at
+        offset += 1
+    return offset

@@ -23,7 +23,7 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def put_digits(value: Any, least: int, out: Bytes, at: int) -> Any:
+def put_digits(value: Any, least: int, out: Bytes, offset: int) -> int:
     """Write a non-negative number with at least `least` digits; the output must have room."""
     count = 1
     rest = value // 10
@@ -32,15 +32,15 @@ def put_digits(value: Any, least: int, out: Bytes, at: int) -> Any:
         rest //= 10
     count = max(count, least)
     for step in range(count):
-        out[at + count - 1 - step] = 48 + value % 10
+        out[offset + count - 1 - step] = 48 + value % 10
         value //= 10
-    return at + count
+    return offset + count
 
 
 @kernel
 def put_decimal(
-    value: Any, least: Any, most: Any, is_single: bool, is_bare: bool, out: Bytes, at: int
-) -> Any:
+    value: Any, least: Any, most: Any, is_single: bool, is_bare: bool, out: Bytes, offset: int
+) -> int:
     """A number in decimal, if all its digits make less than `most` and it is not below `least`; else LEFT.
 
     With `is_single`, the digits only need to identify the number among 4-byte floats; with `is_bare`, whole
@@ -61,15 +61,15 @@ def put_decimal(
         near = scaled / scale
         if near == size or (is_single and np.float32(near) == np.float32(size)):
             if value < 0:
-                out[at] = 45
-                at += 1
+                out[offset] = 45
+                offset += 1
             whole = np.int64(scaled)
             power = np.int64(scale)
-            at = put_digits(whole // power, 1, out, at)
+            offset = put_digits(whole // power, 1, out, offset)
             if is_bare and digits == 0:
-                return at
-            out[at] = 46
-            return put_digits(whole % power, max(digits, 1), out, at + 1)
+                return offset
+            out[offset] = 46
+            return put_digits(whole % power, max(digits, 1), out, offset + 1)
         scale *= 10.0
     return LEFT
 
@@ -90,18 +90,18 @@ def put_floats(
 
     `offsets` has one more element than `values`. Numbers left out are flagged and have empty text.
     """
-    at = np.int64(0)
+    offset = 0
     offsets[0] = 0
     for index in range(values.shape[0]):
         is_left[index] = False
-        if valid[index] and at + NUMBER_ROOM <= out.shape[0]:
-            end = put_decimal(values[index], least, most, is_single, is_bare, out, at)
+        if valid[index] and offset + NUMBER_ROOM <= out.shape[0]:
+            end = put_decimal(values[index], least, most, is_single, is_bare, out, offset)
             is_left[index] = end < 0
-            at = end if end >= 0 else at
-        offsets[index + 1] = at
+            offset = end if end >= 0 else offset
+        offsets[index + 1] = offset
 
 
-def float_texts(values: Any, valid: Any, *, is_bare: bool) -> tuple[Any, Any]:
+def float_texts(values: Array, valid: Bools, *, is_bare: bool) -> tuple[pa.Array, Bools]:
     """FLOAT or DOUBLE (by the type of `values`) in decimal, and a bool array of the numbers left out.
 
     Left out are numbers with exponents, with too many digits to be unambiguous, and NaN. Returns an array of
@@ -227,7 +227,7 @@ def shortest(bits: Any) -> Any:
 
 
 @kernel
-def put_shortest(bits: Any, least: int, most: int, out: Bytes, at: int) -> Any:
+def put_shortest(bits: Any, least: int, most: int, out: Bytes, offset: int) -> Any:
     """Write a DOUBLE, given as its bits, as `repr` does; LEFT for NaN and infinities. Needs up to 40 bytes.
 
     No exponent is written if the decimal exponent of the first digit is above `least` and at most `most`.
@@ -235,12 +235,12 @@ def put_shortest(bits: Any, least: int, most: int, out: Bytes, at: int) -> Any:
     if (bits >> _BITS) & 0x7FF == 0x7FF:
         return LEFT
     if bits < 0:
-        out[at] = 45
-        at += 1
+        out[offset] = 45
+        offset += 1
     digits, tens = shortest(bits)
     if digits == 0:
-        out[at], out[at + 1], out[at + 2] = 48, 46, 48
-        return at + 3
+        out[offset], out[offset + 1], out[offset + 2] = 48, 46, 48
+        return offset + 3
     # Usually there are many trailing zeros or none. Divisions by constants are cheap.
     if digits % 100_000_000 == 0:
         digits //= 100_000_000
@@ -254,42 +254,42 @@ def put_shortest(bits: Any, least: int, most: int, out: Bytes, at: int) -> Any:
     while digits % 10 == 0:
         digits //= 10
         tens += 1
-    begin = at
-    at = put_number(digits, out, at)
-    count = at - begin
+    begin = offset
+    offset = put_number(digits, out, offset)
+    count = offset - begin
     point = count + tens
     if least < point <= most:
         if point <= 0:
             for step in range(count):
-                out[at - 1 - step + 2 - point] = out[at - 1 - step]
+                out[offset - 1 - step + 2 - point] = out[offset - 1 - step]
             out[begin] = 48
             out[begin + 1] = 46
             for step in range(-point):
                 out[begin + 2 + step] = 48
-            return at + 2 - point
+            return offset + 2 - point
         if point < count:
             for step in range(count - point):
-                out[at - step] = out[at - step - 1]
+                out[offset - step] = out[offset - step - 1]
             out[begin + point] = 46
-            return at + 1
+            return offset + 1
         for step in range(point - count):
-            out[at + step] = 48
-        at += point - count
-        out[at], out[at + 1] = 46, 48
-        return at + 2
+            out[offset + step] = 48
+        offset += point - count
+        out[offset], out[offset + 1] = 46, 48
+        return offset + 2
     if count > 1:
         for step in range(count - 1):
-            out[at - step] = out[at - step - 1]
+            out[offset - step] = out[offset - step - 1]
         out[begin + 1] = 46
-        at += 1
+        offset += 1
     point -= 1
-    out[at] = 101
-    out[at + 1] = 45 if point < 0 else 43
-    return put_digits(abs(point), 2, out, at + 2)
+    out[offset] = 101
+    out[offset + 1] = 45 if point < 0 else 43
+    return put_digits(abs(point), 2, out, offset + 2)
 
 
 @kernel
-def put_single(value: Any, out: Bytes, at: int) -> Any:
+def put_single(value: Any, out: Bytes, offset: int) -> Any:
     """Write a FLOAT as `repr` writes the `shortest_float` of it; LEFT if it is very large or small.
 
     `out` must have room for 40 bytes.
@@ -297,7 +297,7 @@ def put_single(value: Any, out: Bytes, at: int) -> Any:
     size = abs(value)
     if not _SINGLE_LEAST <= size < _SINGLE_MOST:
         if size == 0.0:
-            return put_shortest(np.float64(value).view(np.int64), REPR_LEAST, REPR_MOST, out, at)
+            return put_shortest(np.float64(value).view(np.int64), REPR_LEAST, REPR_MOST, out, offset)
         return LEFT
     scale = 1.0
     for digits in range(13):
@@ -306,14 +306,14 @@ def put_single(value: Any, out: Bytes, at: int) -> Any:
             break
         if np.float32(scaled / scale) == np.float32(size):
             if value < 0:
-                out[at] = 45
-                at += 1
+                out[offset] = 45
+                offset += 1
             whole, power = np.int64(scaled), np.int64(scale)
-            at = put_digits(whole // power, 1, out, at)
-            out[at] = 46
-            return put_digits(whole % power, max(digits, 1), out, at + 1)
+            offset = put_digits(whole // power, 1, out, offset)
+            out[offset] = 46
+            return put_digits(whole % power, max(digits, 1), out, offset + 1)
         scale *= 10.0
-    return put_shortest(np.float64(value).view(np.int64), REPR_LEAST, REPR_MOST, out, at)
+    return put_shortest(np.float64(value).view(np.int64), REPR_LEAST, REPR_MOST, out, offset)
 
 
 #: Limbs of nine digits: of the largest number before the point, and of the smallest number after it.
@@ -323,7 +323,7 @@ _LIMB = 1_000_000_000
 
 
 @kernel
-def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: Bytes, at: int) -> int:
+def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: Bytes, end: int) -> int:
     """Write `mantissa` times 2 to the `exponent`, with `precision` significant digits, as `%g` does.
 
     Parameters
@@ -334,7 +334,7 @@ def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: By
         At most 20; the last digit is rounded from the exact value, ties to even.
     big : int64 array of SCRATCH numbers
         Scratch memory.
-    out, at
+    out, end
         Output, with room for 32 bytes.
 
     Returns
@@ -417,39 +417,39 @@ def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: By
     while count > 1 and big[digits + count - 1] == 0:
         count -= 1
     if scale < -4 or scale >= precision:
-        out[at] = 48 + big[digits]
-        at += 1
+        out[end] = 48 + big[digits]
+        end += 1
         if count > 1:
-            out[at] = 46
-            at += 1
+            out[end] = 46
+            end += 1
             for step in range(1, count):
-                out[at] = 48 + big[digits + step]
-                at += 1
-        out[at] = 101
-        out[at + 1] = 45 if scale < 0 else 43
-        at += 2
+                out[end] = 48 + big[digits + step]
+                end += 1
+        out[end] = 101
+        out[end + 1] = 45 if scale < 0 else 43
+        end += 2
         scale = abs(scale)
         if scale >= 100:
-            out[at] = 48 + scale // 100
-            at += 1
-        out[at] = 48 + scale // 10 % 10
-        out[at + 1] = 48 + scale % 10
-        return at + 2
+            out[end] = 48 + scale // 100
+            end += 1
+        out[end] = 48 + scale // 10 % 10
+        out[end + 1] = 48 + scale % 10
+        return end + 2
     if scale < 0:
-        out[at] = 48
-        out[at + 1] = 46
-        at += 2
+        out[end] = 48
+        out[end + 1] = 46
+        end += 2
         for _ in range(-scale - 1):
-            out[at] = 48
-            at += 1
+            out[end] = 48
+            end += 1
         for step in range(count):
-            out[at] = 48 + big[digits + step]
-            at += 1
-        return at
+            out[end] = 48 + big[digits + step]
+            end += 1
+        return end
     for step in range(max(count, scale + 1)):
         if step == scale + 1:
-            out[at] = 46
-            at += 1
-        out[at] = 48 + (big[digits + step] if step < count else 0)
-        at += 1
-    return at
+            out[end] = 46
+            end += 1
+        out[end] = 48 + (big[digits + step] if step < count else 0)
+        end += 1
+    return end

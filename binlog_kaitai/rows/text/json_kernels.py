@@ -50,10 +50,9 @@ from binlog_kaitai.rows.text.sql_kernels import put_literal
 from binlog_kaitai.values.sql_text import (
     BYTE_STRINGS,
     CASTS,
-    EXACT_DIGITS,
-    EXACT_POWER,
     MOST_DIGITS,
     introducer,
+    is_long_double,
 )
 
 DECIMAL, DATE, TIME, STRING = (
@@ -69,28 +68,28 @@ _MOST_DIGITS = 264
 
 
 @kernel
-def opaque_room(length: int) -> Any:
+def opaque_room(length: int) -> int:
     """Upper bound for the length that `put_opaque` writes for a number of bytes."""
     return max((length // LINE + 1) * 78 + 40, _MOST_DIGITS)
 
 
 @kernel
-def put_opaque(data: Bytes, kind: int, start: int, length: int, out: Bytes, at: int) -> Any:
+def put_opaque(data: Bytes, kind: int, start: int, length: int, out: Bytes, offset: int) -> int:
     """Print the value of a column type other than STRING, in bounds; LEFT if it is invalid."""
     end = start + length
     if kind == DECIMAL:
-        return put_json_decimal(data, start, end, out, at)
+        return put_json_decimal(data, start, end, out, offset)
     if kind in (DATE, DATETIME, TIMESTAMP):
-        at = put_json_datetime(data, start, end, kind == DATE, out, at)
+        offset = put_json_datetime(data, start, end, kind == DATE, out, offset)
     elif kind == TIME:
-        at = put_json_time(data, start, end, out, at)
+        offset = put_json_time(data, start, end, out, offset)
     else:
-        at = put_json_bytes(data, kind, start, end, out, at)
-    return at if at >= 0 else LEFT
+        offset = put_json_bytes(data, kind, start, end, out, offset)
+    return offset if offset >= 0 else LEFT
 
 
 @kernel
-def put_json_decimal(data: Bytes, start: int, end: int, out: Bytes, at: int) -> Any:
+def put_json_decimal(data: Bytes, start: int, end: int, out: Bytes, offset: int) -> int:
     """Print a DECIMAL."""
     number = json_decimal_number(data, start)
     if number > end:
@@ -98,68 +97,68 @@ def put_json_decimal(data: Bytes, start: int, end: int, out: Bytes, at: int) -> 
     precision, scale, size = json_decimal(data, start)
     if number + size > end:
         return LEFT
-    at = put_decimal(data, number, precision, scale, out, at)
-    return at if at >= 0 else LEFT
+    offset = put_decimal(data, number, precision, scale, out, offset)
+    return offset if offset >= 0 else LEFT
 
 
 @kernel
-def put_json_datetime(data: Bytes, start: int, end: int, is_date: bool, out: Bytes, at: int) -> Any:
+def put_json_datetime(data: Bytes, start: int, end: int, is_date: bool, out: Bytes, offset: int) -> int:
     """Print a date or a date with time in quotes; negative if it is invalid."""
     if json_datetime_end(data, start) > end:
         return LEFT
     year, month, day, hour, minute, second, microsecond = json_datetime(data, start)
     if year > 9999:
         return LEFT
-    out[at] = _QUOTE
-    at = put_calendar(year, month, day, _DASH, out, at + 1)
+    out[offset] = _QUOTE
+    offset = put_calendar(year, month, day, _DASH, out, offset + 1)
     if not is_date:
-        out[at] = 32
-        at = put_micros(microsecond, 6, out, put_clock(hour, minute, second, out, at + 1))
-        if at < 0:
+        out[offset] = 32
+        offset = put_micros(microsecond, 6, out, put_clock(hour, minute, second, out, offset + 1))
+        if offset < 0:
             return LEFT
-    out[at] = _QUOTE
-    return at + 1
+    out[offset] = _QUOTE
+    return offset + 1
 
 
 @kernel
-def put_json_time(data: Bytes, start: int, end: int, out: Bytes, at: int) -> Any:
+def put_json_time(data: Bytes, start: int, end: int, out: Bytes, offset: int) -> int:
     """Print a time in quotes; negative if it is invalid."""
     if json_time_end(data, start) > end:
         return LEFT
     is_negative, hour, minute, second, microsecond = json_time(data, start)
-    out[at] = _QUOTE
-    at += 1
+    out[offset] = _QUOTE
+    offset += 1
     if is_negative:
-        out[at] = _DASH
-        at += 1
-    at = put_clock(hour, minute, second, out, at)
-    if at >= 0:
-        at = put_micros(microsecond, 6, out, at)
-    if at < 0:
+        out[offset] = _DASH
+        offset += 1
+    offset = put_clock(hour, minute, second, out, offset)
+    if offset >= 0:
+        offset = put_micros(microsecond, 6, out, offset)
+    if offset < 0:
         return LEFT
-    out[at] = _QUOTE
-    return at + 1
+    out[offset] = _QUOTE
+    return offset + 1
 
 
 @kernel
-def put_json_bytes(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int) -> Any:
+def put_json_bytes(data: Bytes, kind: int, start: int, end: int, out: Bytes, offset: int) -> int:
     """Print bytes in base64 after the number of their type, in quotes."""
-    copy(_BASE64, 0, _BASE64.shape[0], out, at)
-    at = put_number(kind, out, at + _BASE64.shape[0])
-    out[at] = 58
-    at += 1
+    copy(_BASE64, 0, _BASE64.shape[0], out, offset)
+    offset = put_number(kind, out, offset + _BASE64.shape[0])
+    out[offset] = 58
+    offset += 1
     while start < end:
         stop = min(start + LINE, end)
-        at = put_base64(data, start, stop, PAIRS, out, at)
+        offset = put_base64(data, start, stop, PAIRS, out, offset)
         start = stop
         # The end of a line, escaped; the last line has none.
         if start < end:
-            out[at - 1], out[at] = 92, 110
-            at += 1
+            out[offset - 1], out[offset] = 92, 110
+            offset += 1
         else:
-            at -= 1
-    out[at] = _QUOTE
-    return at + 1
+            offset -= 1
+    out[offset] = _QUOTE
+    return offset + 1
 
 
 DOUBLE = int(ColumnType.double)
@@ -173,8 +172,8 @@ def _text(text: str) -> Bytes:
     return np.frombuffer(text.encode(), dtype=np.uint8)
 
 
-_CAST, _AS, _END, _QUOTE = _text("CAST('"), _text("' AS "), _text(")"), ord('"')
-_POINT, _EXPONENT, _MINUS, _ZERO, _NINE = ord("."), ord("e"), ord("-"), ord("0"), ord("9")
+_CAST, _AS, _END = _text("CAST('"), _text("' AS "), _text(")")
+_EXPONENT, _ZERO = b"e0"
 _TO_DECIMAL, _COMMA = _text("DECIMAL("), ord(",")
 _TO_DATE, _TO_TIME = _text(CASTS[ColumnType.date]), _text(CASTS[ColumnType.time])
 _TO_DATETIME = _text(CASTS[ColumnType.datetime])
@@ -193,32 +192,8 @@ def is_byte_string(kind: int) -> bool:
 
 
 @kernel
-def is_long_double(text: Bytes, begin: int, end: int) -> bool:
-    """Whether JSON parsers may round the number `text[begin:end]`, see `values.sql_text`."""
-    digits, fraction = 0, 0
-    exponent: Any = 0
-    has_point, has_exponent, is_negative = False, False, False
-    for position in range(begin, end):
-        byte = text[position]
-        if byte == _POINT:
-            has_point = True
-        elif byte == _EXPONENT:
-            has_exponent = True
-        elif has_exponent and byte == _MINUS:
-            is_negative = True
-        elif _ZERO <= byte <= _NINE:
-            if has_exponent:
-                exponent = 10 * exponent + np.int64(byte) - _ZERO
-            else:
-                digits += digits > 0 or byte != _ZERO
-                fraction += has_point
-    power = (-exponent if is_negative else exponent) - fraction
-    return digits > EXACT_DIGITS or abs(power) > EXACT_POWER
-
-
-@kernel
 def put_cast(
-    data: Bytes, kind: int, start: int, text: Bytes, begin: int, end: int, out: Bytes, at: int
+    data: Bytes, kind: int, start: int, text: Bytes, begin: int, end: int, out: Bytes, offset: int
 ) -> Any:
     """Write the cast of the value at `data[start]`, whose JSON text is `text[begin:end]`.
 
@@ -228,35 +203,35 @@ def put_cast(
         has_exponent = False
         for position in range(begin, end):
             has_exponent |= text[position] == _EXPONENT
-        copy(text, begin, end - begin, out, at)
-        at += end - begin
+        copy(text, begin, end - begin, out, offset)
+        offset += end - begin
         if not has_exponent:
-            out[at], out[at + 1] = _EXPONENT, _ZERO
-            at += 2
-        return at
-    copy(_CAST, 0, _CAST.shape[0], out, at)
-    at += _CAST.shape[0]
+            out[offset], out[offset + 1] = _EXPONENT, _ZERO
+            offset += 2
+        return offset
+    copy(_CAST, 0, _CAST.shape[0], out, offset)
+    offset += _CAST.shape[0]
     if text[begin] == _QUOTE:
         begin += 1
         end -= 1
-    copy(text, begin, end - begin, out, at)
-    at += end - begin
-    copy(_AS, 0, _AS.shape[0], out, at)
-    at += _AS.shape[0]
+    copy(text, begin, end - begin, out, offset)
+    offset += end - begin
+    copy(_AS, 0, _AS.shape[0], out, offset)
+    offset += _AS.shape[0]
     if kind == DECIMAL:
         precision, scale, _ = json_decimal(data, start)
-        copy(_TO_DECIMAL, 0, _TO_DECIMAL.shape[0], out, at)
-        at = put_number(min(precision, MOST_DIGITS), out, at + _TO_DECIMAL.shape[0])
-        out[at] = _COMMA
-        at = put_number(scale, out, at + 1)
-        copy(_END, 0, _END.shape[0], out, at)
-        at += _END.shape[0]
+        copy(_TO_DECIMAL, 0, _TO_DECIMAL.shape[0], out, offset)
+        offset = put_number(min(precision, MOST_DIGITS), out, offset + _TO_DECIMAL.shape[0])
+        out[offset] = _COMMA
+        offset = put_number(scale, out, offset + 1)
+        copy(_END, 0, _END.shape[0], out, offset)
+        offset += _END.shape[0]
     else:
         name = _TO_DATE if kind == DATE else _TO_TIME if kind == TIME else _TO_DATETIME
-        copy(name, 0, name.shape[0], out, at)
-        at += name.shape[0]
-    copy(_END, 0, _END.shape[0], out, at)
-    return at + _END.shape[0]
+        copy(name, 0, name.shape[0], out, offset)
+        offset += name.shape[0]
+    copy(_END, 0, _END.shape[0], out, offset)
+    return offset + _END.shape[0]
 
 
 #: Whole numbers of this magnitude are printed with an exponent.
@@ -284,36 +259,36 @@ def integer_at(data: Bytes, kind: Any, position: int) -> Any:
 
 
 @kernel
-def put_short(data: Bytes, kind: Any, start: int, out: Bytes, at: int) -> Any:
+def put_short(data: Bytes, kind: Any, start: int, out: Bytes, offset: int) -> int:
     """Print an INT16 (5) or UINT16 at `start`, which must be within the data; the output must have room."""
     number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
     if number < 0:
-        out[at] = 45
-        at += 1
+        out[offset] = 45
+        offset += 1
         number = -number
-    position = np.uint64(at)
+    position = np.uint64(offset)
     if number < 10:
         out[position] = 48 + number
-        return at + 1
+        return offset + 1
     if number < 100:
         out[position] = 48 + number // 10
         out[position + _ONE] = 48 + number % 10
-        return at + 2
-    return put_digits(number, 1, out, at)
+        return offset + 2
+    return put_digits(number, 1, out, offset)
 
 
 @kernel
-def put_double(data: Bytes, start: int, out: Bytes, at: int) -> Any:
+def put_double(data: Bytes, start: int, out: Bytes, position: int) -> Any:
     """Print a double as servers do, see `double_text`; LEFT for NaN and infinities."""
     bits = json_int64(data, start)
-    end = put_shortest(bits, -15, 16, out, at)
+    end = put_shortest(bits, -15, 16, out, position)
     if end < 0 or abs(np.uint64(bits).view(np.float64)) < _MOST:
         return end
     if out[end - 2] == 46 and out[end - 1] == 48:
-        end = put_shortest(bits, -15, 15, out, at)
+        end = put_shortest(bits, -15, 15, out, position)
     # The exponent is printed without a plus.
     plus = end
-    for offset in range(at, end):
+    for offset in range(position, end):
         if out[offset] == 43:
             plus = offset
     for offset in range(plus, end - 1):
@@ -322,24 +297,24 @@ def put_double(data: Bytes, start: int, out: Bytes, at: int) -> Any:
 
 
 @kernel
-def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, at: int) -> Any:
+def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, offset: int) -> Any:
     """Print a value that is not a container."""
-    if at + NUMBER_ROOM > out.shape[0]:
+    if offset + NUMBER_ROOM > out.shape[0]:
         return NO_ROOM
     if kind == 4:
         if start + 1 > end or data[start] > 2:
             return LEFT
         text = b"null" if data[start] == 0 else b"true" if data[start] == 1 else b"false"
         for step in range(len(text)):
-            out[at + step] = text[step]
-        return at + len(text)
+            out[offset + step] = text[step]
+        return offset + len(text)
     if 5 <= kind <= 10:
         size = 2 if kind < 7 else 4 if kind < 9 else 8
         if start + size > end:
             return LEFT
         number = integer_at(data, kind, start)
-        return put_signed(number, out, at) if kind & 1 else put_unsigned(number, out, at)
-    return put_double(data, start, out, at) if kind == 11 and start + 8 <= end else LEFT
+        return put_signed(number, out, offset) if kind & 1 else put_unsigned(number, out, offset)
+    return put_double(data, start, out, offset) if kind == 11 and start + 8 <= end else LEFT
 
 
 #: JSON_DOCUMENT_MAX_DEPTH, and the count of numbers stored per open container.
@@ -350,38 +325,38 @@ INTRODUCER = np.frombuffer(introducer("utf8mb4").encode(), dtype=np.uint8)
 
 
 @kernel
-def put_quoted(data: Bytes, start: int, length: int, out: Bytes, at: int) -> Any:
+def put_quoted(data: Bytes, start: int, length: int, out: Bytes, offset: int) -> int:
     """Print a string with quotes, escaped; its bytes must be within `data`."""
-    if at + 6 * length + 2 > out.shape[0]:
-        need = at + length + 2
+    if offset + 6 * length + 2 > out.shape[0]:
+        need = offset + length + 2
         for step in range(length):
             byte = data[start + step]
             need += 5 if byte < 32 else 1 if byte == 34 or byte == 92 else 0
         if need > out.shape[0]:
             return NO_ROOM
-    out[at] = 34
-    at += 1
+    out[offset] = 34
+    offset += 1
     # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
     # instructions.
     source = data[start : start + length]
-    target = out[at : at + length]
+    target = out[offset : offset + length]
     special = np.uint8(0)
     for index in range(source.shape[0]):
         byte = source[index]
         special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
         target[index] = byte
     if special == 0:
-        out[at + length] = 34
-        return at + length + 1
+        out[offset + length] = 34
+        return offset + length + 1
     for step in range(length):
         byte = data[np.uint64(start + step)]
         if ESCAPES[byte]:
-            at = put_escape(byte, out, at)
+            offset = put_escape(byte, out, offset)
         else:
-            out[np.uint64(at)] = byte
-            at += 1
-    out[at] = 34
-    return at + 1
+            out[np.uint64(offset)] = byte
+            offset += 1
+    out[offset] = 34
+    return offset + 1
 
 
 @kernel
@@ -411,26 +386,26 @@ def is_after(data: Bytes, start: int, length: int, before: int, length_before: i
 
 
 @kernel
-def put_path(data: Bytes, stack: Ints, depth: int, out: Bytes, at: int) -> Any:
+def put_path(data: Bytes, stack: Ints, depth: int, out: Bytes, offset: int) -> int:
     """Write the path of the current value of a document, see `put_document`; NO_ROOM if `out` is full."""
-    if at >= out.shape[0]:
+    if offset >= out.shape[0]:
         return NO_ROOM
-    out[at] = 36
-    at += 1
+    out[offset] = 36
+    offset += 1
     for level in range(0, depth * LEVEL, LEVEL):
-        if at + 32 > out.shape[0]:
+        if offset + 32 > out.shape[0]:
             return NO_ROOM
         if stack[level] & 3 < 2:
-            out[at] = 46
-            at = put_quoted(data, stack[level + 3], stack[level + 4], out, at + 1)
-            if at < 0:
+            out[offset] = 46
+            offset = put_quoted(data, stack[level + 3], stack[level + 4], out, offset + 1)
+            if offset < 0:
                 return NO_ROOM
         else:
-            out[at] = 91
-            at = put_number(stack[level + 2] - 1, out, at + 1)
-            out[at] = 93
-            at += 1
-    return at
+            out[offset] = 91
+            offset = put_number(stack[level + 2] - 1, out, offset + 1)
+            out[offset] = 93
+            offset += 1
+    return offset
 
 
 @kernel
@@ -444,26 +419,26 @@ def put_casting(
     begin: int,
     end: int,
     casts: Bytes,
-    at: int,
+    offset: int,
 ) -> Any:
     """Write path and cast of a value whose text is `text[begin:end]`, only the cast if it is the document."""
     # The path is assembled after the text, where the next value will overwrite it.
     end_of_path = put_path(data, stack, depth, text, end)
     size = 2 * (end_of_path - end) + INTRODUCER.shape[0] + 18 + end - begin + CAST_ROOM
-    if end_of_path < 0 or at + size > casts.shape[0]:
+    if end_of_path < 0 or offset + size > casts.shape[0]:
         return NO_ROOM
     if depth:
-        casts[at], casts[at + 1] = 44, 32
-        at = put_literal(text, end, end_of_path, INTRODUCER, casts, at + 2)
-        casts[at], casts[at + 1] = 44, 32
-        at += 2
-    return put_cast(data, kind, start, text, begin, end, casts, at)
+        casts[offset], casts[offset + 1] = 44, 32
+        offset = put_literal(text, end, end_of_path, INTRODUCER, casts, offset + 2)
+        casts[offset], casts[offset + 1] = 44, 32
+        offset += 2
+    return put_cast(data, kind, start, text, begin, end, casts, offset)
 
 
 @kernel
 def put_document(
-    data: Bytes, start: int, end: int, out: Bytes, at: int, stack: Ints, casts: Bytes, cast_at: int
-) -> Any:
+    data: Bytes, start: int, end: int, out: Bytes, place: int, stack: Ints, casts: Bytes, cast_at: int
+) -> tuple[int, int]:
     """Print the document in `data[start:end]`, which must be in bounds.
 
     Parameters
@@ -478,13 +453,13 @@ def put_document(
     -------
     End of the text, NO_ROOM or LEFT; and the end of the casts.
     """
-    if at + 4 > out.shape[0]:
+    if place + 4 > out.shape[0]:
         return NO_ROOM, cast_at
     if start >= end:
         # An empty document is a null.
         for step in range(4):
-            out[at + step] = b"null"[step]
-        return at + 4, cast_at
+            out[place + step] = b"null"[step]
+        return place + 4, cast_at
     kind = np.int64(data[start])
     position = start + 1
     kinds = stack.shape[0] // LEVEL
@@ -500,10 +475,10 @@ def put_document(
             left_to_copy -= size
             if size < table or position + size > end or left_to_copy < 0:
                 return LEFT, cast_at
-            if at + 2 > out.shape[0]:
+            if place + 2 > out.shape[0]:
                 return NO_ROOM, cast_at
-            out[at] = 123 if kind < 2 else 91
-            at += 1
+            out[place] = 123 if kind < 2 else 91
+            place += 1
             level = depth * LEVEL
             stack[level] = position * 4 + kind
             stack[level + 1] = count
@@ -520,35 +495,35 @@ def put_document(
                 left -= length
                 if length < 0 or left < 0 or (kind == 15 and casts.shape[0] and is_byte_string(column_type)):
                     return LEFT, cast_at
-                begin = at
+                begin = place
                 if column_type == STRING:
-                    at = put_quoted(data, position, length, out, at)
-                elif at + opaque_room(length) > out.shape[0]:
+                    place = put_quoted(data, position, length, out, place)
+                elif place + opaque_room(length) > out.shape[0]:
                     return NO_ROOM, cast_at
                 else:
-                    at = put_opaque(data, column_type, position, length, out, at)
-                    if at >= 0 and casts.shape[0] and has_cast(column_type):
+                    place = put_opaque(data, column_type, position, length, out, place)
+                    if place >= 0 and casts.shape[0] and has_cast(column_type):
                         cast_at = put_casting(
-                            data, column_type, position, stack, depth, out, begin, at, casts, cast_at
+                            data, column_type, position, stack, depth, out, begin, place, casts, cast_at
                         )
                         if cast_at < 0:
                             return NO_ROOM, cast_at
             else:
-                begin = at
-                at = put_scalar(data, kind, position, end, out, at)
-                if kind == 11 and casts.shape[0] and at >= 0 and is_long_double(out, begin, at):
+                begin = place
+                place = put_scalar(data, kind, position, end, out, place)
+                if kind == 11 and casts.shape[0] and place >= 0 and is_long_double(out, begin, place):
                     cast_at = put_casting(
-                        data, DOUBLE, position, stack, depth, out, begin, at, casts, cast_at
+                        data, DOUBLE, position, stack, depth, out, begin, place, casts, cast_at
                     )
                     if cast_at < 0:
                         return NO_ROOM, cast_at
-            if at < 0:
-                return at, cast_at
+            if place < 0:
+                return place, cast_at
         is_found = False
         while not is_found:
             if depth == 0:
-                return at, cast_at
-            if at + 4 > out.shape[0]:
+                return place, cast_at
+            if place + 4 > out.shape[0]:
                 return NO_ROOM, cast_at
             level = (depth - 1) * LEVEL
             base = stack[level] >> 2
@@ -556,15 +531,15 @@ def put_document(
             count = stack[level + 1]
             index = stack[level + 2]
             if index == count:
-                out[at] = 125 if outer < 2 else 93
-                at += 1
+                out[place] = 125 if outer < 2 else 93
+                place += 1
                 depth -= 1
                 continue
             stack[level + 2] = index + 1
             if index > 0:
-                out[at] = 44
-                out[at + 1] = 32
-                at += 2
+                out[place] = 44
+                out[place + 1] = 32
+                place += 2
             is_large = outer & 1 == 1
             len_key, len_value = len_json_entries(is_large)
             entry = json_entries(data, base, is_large) + index * len_value
@@ -579,37 +554,37 @@ def put_document(
                     return LEFT, cast_at
                 stack[level + 3] = key
                 stack[level + 4] = length
-                at = put_quoted(data, key, length, out, at)
-                if at < 0:
-                    return at, cast_at
-                if at + 2 > out.shape[0]:
+                place = put_quoted(data, key, length, out, place)
+                if place < 0:
+                    return place, cast_at
+                if place + 2 > out.shape[0]:
                     return NO_ROOM, cast_at
-                out[at] = 58
-                out[at + 1] = 32
-                at += 2
+                out[place] = 58
+                out[place + 1] = 32
+                place += 2
             left -= 1
             if left < 0:
                 return LEFT, cast_at
             kind, is_inlined, offset, inlined = json_value(data, entry, is_large)
-            if 5 <= kind <= 6 and at + NUMBER_ROOM <= out.shape[0]:
-                at = put_short(data, kind, inlined, out, at)
+            if 5 <= kind <= 6 and place + NUMBER_ROOM <= out.shape[0]:
+                place = put_short(data, kind, inlined, out, place)
                 # A common case in arrays.
                 index += 1
-                while outer >= 2 and index < count and left > 0 and at + NUMBER_ROOM <= out.shape[0]:
+                while outer >= 2 and index < count and left > 0 and place + NUMBER_ROOM <= out.shape[0]:
                     entry += len_value
                     kind, is_inlined, offset, inlined = json_value(data, entry, is_large)
                     if kind < 5 or kind > 6:
                         break
-                    out[at] = 44
-                    out[at + 1] = 32
-                    at = put_short(data, kind, inlined, out, at + 2)
+                    out[place] = 44
+                    out[place + 1] = 32
+                    place = put_short(data, kind, inlined, out, place + 2)
                     index += 1
                     left -= 1
                 stack[level + 2] = index
             elif is_inlined:
-                at = put_scalar(data, kind, inlined, end, out, at)
-                if at < 0:
-                    return at, cast_at
+                place = put_scalar(data, kind, inlined, end, out, place)
+                if place < 0:
+                    return place, cast_at
             else:
                 position = base + offset
                 is_found = True
@@ -621,14 +596,14 @@ def put_documents(
     starts: Ints,
     prefix: int,
     begin: int,
-    at: int,
+    offset: int,
     stack: Ints,
     out: Bytes,
     offsets: Ints,
     casts: Bytes,
     cast_offsets: Ints,
     is_left: Bools,
-) -> Any:
+) -> tuple[int, int]:
     """Print documents from number `begin` on (`put_document`); returns the number reached and the text's end.
 
     `offsets` and `cast_offsets` have one more element than `starts`, and those up to number `begin` are set.
@@ -640,14 +615,14 @@ def put_documents(
         length = length_at(data, starts[index], prefix)
         if length >= 0:
             start = starts[index] + prefix
-            end, cast_end = put_document(data, start, start + length, out, at, stack, casts, cast_end)
+            end, cast_end = put_document(data, start, start + length, out, offset, stack, casts, cast_end)
             if end == NO_ROOM:
-                return index, at
+                return index, offset
             if end == LEFT:
                 is_left[index] = True
                 cast_end = cast_offsets[index]
             else:
-                at = end
-        offsets[index + 1] = at
+                offset = end
+        offsets[index + 1] = offset
         cast_offsets[index + 1] = cast_end
-    return starts.shape[0], at
+    return starts.shape[0], offset

@@ -1,8 +1,8 @@
 """Kernels that write single values as JSON, or for the table and CSV formats.
 
-Each writes at `out[at]`, which must have room, and returns the end; LEFT for a value left to the event
-reader. `quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV field; 0,
-none, and no escapes in strings.
+Each writes at the given offset of `out`, which must have room, and returns the end; LEFT for a value left to
+the event reader. `quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV
+field; 0, none, and no escapes in strings.
 """
 
 from __future__ import annotations
@@ -84,43 +84,45 @@ def is_ambiguous(data: Bytes, start: int, out: Bytes, begin: int, end: int) -> A
 
 
 @kernel
-def put_json(data: Bytes, start: int, length: int, quotes: int, stack: Ints, out: Bytes, at: int) -> Any:
+def put_json(
+    data: Bytes, start: int, length: int, quotes: int, stack: Ints, out: Bytes, position: int
+) -> Any:
     """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
 
     Without quotes, LEFT also for a document that is a string, which could be mistaken for another one.
     """
-    begin = at
-    at, _ = put_document(data, start, start + length, out, at, stack, out[:0], 0)
-    if at < 0:
-        return at
-    if not is_utf8(out, begin, at):
+    begin = position
+    position, _ = put_document(data, start, start + length, out, position, stack, out[:0], 0)
+    if position < 0:
+        return position
+    if not is_utf8(out, begin, position):
         return LEFT
     if quotes == 0:
-        return LEFT if out[begin] == 34 else at
-    if is_ambiguous(data, start, out, begin, at):
+        return LEFT if out[begin] == 34 else position
+    if is_ambiguous(data, start, out, begin, position):
         size = _MARKER.shape[0]
-        if at + size + 1 > out.shape[0]:
+        if position + size + 1 > out.shape[0]:
             return NO_ROOM
-        for step in range(at - begin):
-            out[at - 1 - step + size] = out[at - 1 - step]
+        for step in range(position - begin):
+            out[position - 1 - step + size] = out[position - 1 - step]
         for step in range(size):
             out[begin + step] = _MARKER[step]
-        out[at + size] = 125
-        at += size + 1
+        out[position + size] = 125
+        position += size + 1
     if quotes < 2:
-        return at
+        return position
     marks = np.int64(0)
-    text = out[begin:at]
+    text = out[begin:position]
     for index in range(text.shape[0]):
         marks += text[index] == 34
-    if at + marks > out.shape[0]:
+    if position + marks > out.shape[0]:
         return NO_ROOM
-    end = at + marks
+    end = position + marks
     offset = end
     while marks > 0:
-        at -= 1
+        position -= 1
         offset -= 1
-        byte = out[at]
+        byte = out[position]
         out[offset] = byte
         if byte == 34:
             offset -= 1
@@ -162,37 +164,37 @@ _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 
 
 @kernel
-def put_quote(quotes: int, out: Bytes, at: int) -> int:
+def put_quote(quotes: int, out: Bytes, offset: int) -> int:
     """Write a quotation mark."""
     # With signed indexes, Numba would generate code for negative ones.
-    place = np.uint64(at)
+    place = np.uint64(offset)
     if quotes > 0:
         out[place] = 34
     if quotes > 1:
         out[place + _ONE] = 34
-    return at + quotes
+    return offset + quotes
 
 
 @kernel
 def put_bytes_object(
-    data: Bytes, start: int, length: int, least: int, quotes: int, out: Bytes, at: int
+    data: Bytes, start: int, length: int, least: int, quotes: int, out: Bytes, offset: int
 ) -> int:
     """Write bytes as ``{"hex": "…"}``, padded with zeros to a minimum length."""
     marks = max(quotes, 1)
     for step in range(_OPENING.shape[0]):
-        out[at] = _OPENING[step]
-        at += 1
+        out[offset] = _OPENING[step]
+        offset += 1
         if marks == 2 and _OPENING[step] == 34:
-            out[at] = 34
-            at += 1
+            out[offset] = 34
+            offset += 1
     for step in range(length):
-        at = put_hex(data[start + step], out, at)
+        offset = put_hex(data[start + step], out, offset)
     for _ in range(2 * (least - length)):
-        out[at] = 48
-        at += 1
-    at = put_quote(marks, out, at)
-    out[at] = 125
-    return at + 1
+        out[offset] = 48
+        offset += 1
+    offset = put_quote(marks, out, offset)
+    out[offset] = 125
+    return offset + 1
 
 
 @kernel
@@ -208,14 +210,14 @@ def widest_text(data: Bytes, start: int, length: int) -> Any:
 
 
 @kernel
-def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: int) -> Any:
+def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, position: int) -> int:
     """Write a string; invalid UTF-8 as an object."""
-    begin = at
-    at = put_quote(quotes, out, at)
+    begin = position
+    position = put_quote(quotes, out, position)
     # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
     # instructions.
     source = data[start : start + length]
-    target = out[at : at + length]
+    target = out[position : position + length]
     special, high = np.uint8(0), np.uint8(0)
     for index in range(source.shape[0]):
         byte = source[index]
@@ -223,7 +225,7 @@ def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: 
         high = np.uint8(high | byte)
         target[index] = byte
     if high < 128 and (special == 0 or quotes == 0):
-        return put_quote(quotes, out, at + length)
+        return put_quote(quotes, out, position + length)
     offset = start
     end = start + length
     while offset < end:
@@ -233,20 +235,20 @@ def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, at: 
             if width == 0:
                 return put_bytes_object(data, start, length, 0, quotes, out, begin)
             for step in range(width):
-                out[np.uint64(at + step)] = data[np.uint64(offset + step)]
-            at += width
+                out[np.uint64(position + step)] = data[np.uint64(offset + step)]
+            position += width
             offset += width
             continue
         offset += 1
         if quotes == 0 or ESCAPES[byte] == 0:
-            out[np.uint64(at)] = byte
-            at += 1
+            out[np.uint64(position)] = byte
+            position += 1
         elif byte == 34:
-            out[at] = 92
-            at = put_quote(quotes, out, at + 1)
+            out[position] = 92
+            position = put_quote(quotes, out, position + 1)
         else:
-            at = put_escape(byte, out, at)
-    return put_quote(quotes, out, at)
+            position = put_escape(byte, out, position)
+    return put_quote(quotes, out, position)
 
 
 @kernel
@@ -260,13 +262,13 @@ def put_coded(
     first: int,
     quotes: int,
     out: Bytes,
-    at: int,
-) -> Any:
+    offset: int,
+) -> int:
     """Write a string byte by byte, translated by words; LEFT if a byte has none."""
-    at = put_quote(quotes, out, at)
+    offset = put_quote(quotes, out, offset)
     if is_ascii:
         source = data[start : start + length]
-        target = out[at : at + length]
+        target = out[offset : offset + length]
         special = np.uint8(0)
         for index in range(source.shape[0]):
             byte = source[index]
@@ -274,42 +276,42 @@ def put_coded(
             special = np.uint8(special | np.uint8(byte > 127))
             target[index] = byte
         if special == 0:
-            return put_quote(quotes, out, at + length)
+            return put_quote(quotes, out, offset + length)
     for step in range(length):
         word = first + np.int64(data[start + step])
         size = limits[word + 1] - limits[word]
         if size == 0:
             return LEFT
         for letter in range(size):
-            out[at + letter] = words[limits[word] + letter]
-        at += size
-    return put_quote(quotes, out, at)
+            out[offset + letter] = words[limits[word] + letter]
+        offset += size
+    return put_quote(quotes, out, offset)
 
 
 @kernel
 def put_members(
-    bits: int, words: Bytes, limits: Ints, first: int, count: int, quotes: int, out: Bytes, at: int
-) -> Any:
+    bits: int, words: Bytes, limits: Ints, first: int, count: int, quotes: int, out: Bytes, offset: int
+) -> int:
     """Write the names of bits, separated by commas; LEFT if a bit has none."""
     if count < 64 and bits >> count != 0:
         return LEFT
-    at = put_quote(quotes, out, at)
+    offset = put_quote(quotes, out, offset)
     is_first = True
     for bit in range(count):
         if (bits >> bit) & 1:
             if not is_first:
-                out[at] = 44
-                at += 1
+                out[offset] = 44
+                offset += 1
             is_first = False
             word = first + bit
             size = limits[word + 1] - limits[word]
-            copy(words, limits[word], size, out, at)
-            at += size
-    return put_quote(quotes, out, at)
+            copy(words, limits[word], size, out, offset)
+            offset += size
+    return put_quote(quotes, out, offset)
 
 
 @kernel
-def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, at: int) -> Any:
+def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end: int) -> int:
     """Write a date or time of any kind, without quotes."""
     microsecond = np.int64(0)
     if kind in (TIMESTAMP, TIMESTAMP2):
@@ -318,11 +320,11 @@ def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, at:
         else:
             seconds, microsecond = timestamp2(data, offset, digits)
         if seconds == 0:
-            at = put_calendar(0, 0, 0, 45, out, at)
+            end = put_calendar(0, 0, 0, 45, out, end)
         else:
-            at = put_date(seconds // 86400, out, at)
-        out[at] = 32
-        at = put_clock(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, at + 1)
+            end = put_date(seconds // 86400, out, end)
+        out[end] = 32
+        end = put_clock(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, end + 1)
     elif kind in (TIME, TIME2):
         has_spare_bit = False
         if kind == TIME:
@@ -332,12 +334,12 @@ def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, at:
         if has_spare_bit or minute > 59 or second > 59:
             return LEFT
         if is_negative:
-            out[at] = 45
-            at += 1
-        at = put_clock(hour, minute, second, out, at)
+            out[end] = 45
+            end += 1
+        end = put_clock(hour, minute, second, out, end)
     elif kind == DATE:
         years, month, day = date(data, offset)
-        return put_calendar(years, month, day, 45, out, at) if years <= 9999 else LEFT
+        return put_calendar(years, month, day, 45, out, end) if years <= 9999 else LEFT
     else:
         is_positive = True
         if kind == DATETIME:
@@ -348,13 +350,13 @@ def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, at:
             )
         if not is_positive or not 0 <= years <= 9999:
             return LEFT
-        at = put_calendar(years, month, day, 45, out, at)
-        out[at] = 32
-        at = put_clock(hour, minute, second, out, at + 1)
-    if at < 0:
+        end = put_calendar(years, month, day, 45, out, end)
+        out[end] = 32
+        end = put_clock(hour, minute, second, out, end + 1)
+    if end < 0:
         return LEFT
-    at = put_micros(microsecond, digits, out, at)
-    return at if at >= 0 else LEFT
+    end = put_micros(microsecond, digits, out, end)
+    return end if end >= 0 else LEFT
 
 
 @kernel
@@ -372,51 +374,51 @@ def put_cell(
     quotes: int,
     stack: Ints,
     out: Bytes,
-    at: int,
+    end: int,
 ) -> Any:
     """Write the value whose bytes are `data[offset : offset + length]`; NO_ROOM only for a DOCUMENT."""
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
-        return put_signed(number, out, at)
+        return put_signed(number, out, end)
     if kind == UTF8:
-        return put_utf8(data, offset, length, quotes, out, at)
+        return put_utf8(data, offset, length, quotes, out, end)
     if kind == UNSIGNED:
         _, bits = integers(data, offset, length)
-        return put_unsigned(bits, out, at)
+        return put_unsigned(bits, out, end)
     if DATE <= kind <= TIME or kind == DECIMAL:
-        at = put_quote(quotes, out, at)
+        end = put_quote(quotes, out, end)
         if kind == DECIMAL:
-            at = put_decimal(data, offset, detail >> 8, detail & 255, out, at)
+            end = put_decimal(data, offset, detail >> 8, detail & 255, out, end)
         else:
-            at = put_moment(data, offset, kind, detail, out, at)
-        return put_quote(quotes, out, at) if at >= 0 else LEFT
+            end = put_moment(data, offset, kind, detail, out, end)
+        return put_quote(quotes, out, end) if end >= 0 else LEFT
     if kind == DOUBLE:
-        return put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, at)
+        return put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, end)
     if kind == FLOAT:
-        return put_single(np.float64(np.uint32(int_4(data, offset, True)).view(np.float32)), out, at)
+        return put_single(np.float64(np.uint32(int_4(data, offset, True)).view(np.float32)), out, end)
     if kind == CODED:
-        return put_coded(data, offset, length, detail == 1, words, limits, first, quotes, out, at)
+        return put_coded(data, offset, length, detail == 1, words, limits, first, quotes, out, end)
     if kind == BYTES:
-        return put_bytes_object(data, offset, length, detail, quotes, out, at)
+        return put_bytes_object(data, offset, length, detail, quotes, out, end)
     if kind == DOCUMENT:
-        return put_json(data, offset, length, quotes, stack, out, at)
+        return put_json(data, offset, length, quotes, stack, out, end)
     if kind == MEMBER:
         number = enum(data, offset, length)
         if number >= count:
             return LEFT
-        at = put_quote(quotes, out, at)
+        end = put_quote(quotes, out, end)
         word = first + number
-        copy(words, limits[word], limits[word + 1] - limits[word], out, at)
-        return put_quote(quotes, out, at + limits[word + 1] - limits[word])
+        copy(words, limits[word], limits[word + 1] - limits[word], out, end)
+        return put_quote(quotes, out, end + limits[word + 1] - limits[word])
     if kind == MEMBERS:
         _, bits = integers(data, offset, length)
-        return put_members(bits, words, limits, first, count, quotes, out, at)
+        return put_members(bits, words, limits, first, count, quotes, out, end)
     if kind == YEAR:
         _, number = year(data, offset)
-        return put_signed(number, out, at)
+        return put_signed(number, out, end)
     if kind == BITS:
         bits = np.int64(0)
         for step in range(length):
             bits = (bits << 8) | np.int64(data[offset + step])
-        return put_unsigned(bits, out, at)
+        return put_unsigned(bits, out, end)
     return LEFT

@@ -104,28 +104,28 @@ def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
     source = begin + 4 * size
     for step in range(size):
         out[source + size - 1 - step] = out[end - 1 - step]
-    at = begin
+    position = begin
     offset = source
     while offset < source + size:
         code, width = code_at(out, offset, source + size)
         if not is_unsafe(code):
             for step in range(width):
-                out[at + step] = out[offset + step]
-            at += width
+                out[position + step] = out[offset + step]
+            position += width
         else:
-            out[at] = 92
-            at += 1
+            out[position] = 92
+            position += 1
             if code in (9, 10, 13):
-                out[at] = _T if code == 9 else _N if code == 10 else _R
-                at += 1
+                out[position] = _T if code == 9 else _N if code == 10 else _R
+                position += 1
             else:
-                out[at] = 120 if code < 0x100 else 117
-                at += 1
+                out[position] = 120 if code < 0x100 else 117
+                position += 1
                 if code >= 0x100:
-                    at = put_hex(code >> 8, out, at)
-                at = put_hex(code & 0xFF, out, at)
+                    position = put_hex(code >> 8, out, position)
+                position = put_hex(code & 0xFF, out, position)
         offset += width
-    return at
+    return position
 
 
 #: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
@@ -222,13 +222,13 @@ def put_row_lines(
     """
     room = out.shape[0]
     line = state[LINE]
-    at = state[OFFSET]
+    position = state[OFFSET]
     lefts = state[LEFT_COUNT]
     need = np.int64(0)
     while line < rows.shape[0]:
         event = np.uint64(events[line])
         program = programs[event]
-        begin = at
+        begin = position
         lefts_before = lefts
         for number in range(limits[program], limits[program + 1]):
             # With a signed index, Numba would generate code for negative indexes.
@@ -236,37 +236,37 @@ def put_row_lines(
             kind = piece[PIECE]
             if kind == CONSTANT:
                 length = piece[SECOND]
-                if at + length + 16 > room:
+                if position + length + 16 > room:
                     need = length + 16
                     break
-                copy(pool, piece[FIRST], length, out, at)
-                at += length
+                copy(pool, piece[FIRST], length, out, position)
+                position += length
                 continue
             if kind == OF_EVENT:
                 text = np.uint64(np.int64(event) * piece[SECOND] + piece[FIRST])
                 start = text_limits[text]
                 length = text_limits[text + _ONE] - start
-                if at + length + 16 > room:
+                if position + length + 16 > room:
                     need = length + 16
                     break
-                copy(texts, start, length, out, at)
-                at += length
+                copy(texts, start, length, out, position)
+                position += length
                 continue
             if kind == ROW_NUMBER:
-                if at + 32 > room:
+                if position + 32 > room:
                     need = np.int64(32)
                     break
-                at = put_number(numbers[line], out, at)
+                position = put_number(numbers[line], out, position)
                 continue
             cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
             length = piece[LEAD_SIZE]
-            if at + length + 16 > room:
+            if position + length + 16 > room:
                 need = length + 16
                 break
-            copy(pool, piece[LEAD], length, out, at)
-            at += length
-            first = at
-            second = at
+            copy(pool, piece[LEAD], length, out, position)
+            position += length
+            first = position
+            second = position
             is_left = False
             nulls = 0
             for turn in range(2 if kind == CHANGED else 1):
@@ -275,13 +275,13 @@ def put_row_lines(
                 if offset < 0:
                     nulls += 1
                     length = null.shape[0]
-                    if at + length + 16 + _SHOWN_ROOM > room:
+                    if position + length + 16 + _SHOWN_ROOM > room:
                         need = length + 16 + _SHOWN_ROOM
                         break
                     if kind == ADDED and offset == NULL:
                         kind = SHOWN
-                    copy(null, 0, length, out, at)
-                    at += length
+                    copy(null, 0, length, out, position)
+                    position += length
                 else:
                     length = piece[SIZE]
                     if prefix and offset + prefix <= data.shape[0]:
@@ -296,7 +296,7 @@ def put_row_lines(
                         break
                     if cell_kind == UTF8:
                         widest = 6 * length + 32
-                        if at + widest + _SHOWN_ROOM > room:
+                        if position + widest + _SHOWN_ROOM > room:
                             widest = widest_text(data, offset, length)
                     elif cell_kind == BYTES:
                         widest = 2 * max(length, piece[DETAIL]) + 32
@@ -304,7 +304,7 @@ def put_row_lines(
                         widest = 6 * length + 32
                     elif cell_kind in (MEMBER, MEMBERS):
                         widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 32
-                    if at + widest + _SHOWN_ROOM > room:
+                    if position + widest + _SHOWN_ROOM > room:
                         need = widest + _SHOWN_ROOM
                         break
                     end = put_cell(
@@ -320,7 +320,7 @@ def put_row_lines(
                         quotes,
                         stack,
                         out,
-                        at,
+                        position,
                     )
                     if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
                         need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
@@ -328,9 +328,9 @@ def put_row_lines(
                     if end == LEFT:
                         is_left = True
                         break
-                    at = end
+                    position = end
                 if turn == 0:
-                    second = at
+                    second = position
             if need:
                 break
             if is_left:
@@ -339,44 +339,44 @@ def put_row_lines(
                     break
                 left[lefts, 0] = line
                 left[lefts, 1] = number
-                left[lefts, 2] = begin if kind >= SHOWN else at
+                left[lefts, 2] = begin if kind >= SHOWN else position
                 lefts += 1
                 if kind >= SHOWN:
-                    at = begin
+                    position = begin
                     break
                 continue
-            if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, at)):
+            if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, position)):
                 # The new value is moved, to make room for escapes in the old one.
-                length = put_printable(out, second, at, piece[IS_LAST] == 1) - second
+                length = put_printable(out, second, position, piece[IS_LAST] == 1) - second
                 if second + 2 * _SHOWN_ROOM > room:
                     need = room - begin + 2 * _SHOWN_ROOM
                     break
                 aside = second + _SHOWN_ROOM
                 copy(out, second, length, out, aside)
-                at = put_printable(out, first, second, False)
-                copy(_ARROW, 0, _ARROW.shape[0], out, at)
-                at += _ARROW.shape[0]
-                copy(out, aside, length, out, at)
-                at += length
+                position = put_printable(out, first, second, False)
+                copy(_ARROW, 0, _ARROW.shape[0], out, position)
+                position += _ARROW.shape[0]
+                copy(out, aside, length, out, position)
+                position += length
             elif kind == ADDED:
-                length = at - first
+                length = position - first
                 for step in range(length):
-                    out[at + _ARROW.shape[0] - 1 - step] = out[at - 1 - step]
+                    out[position + _ARROW.shape[0] - 1 - step] = out[position - 1 - step]
                 for step in range(_ARROW.shape[0]):
                     out[first + step] = _ARROW[step]
                 first += _ARROW.shape[0]
-                at = put_printable(out, first, first + length, piece[IS_LAST] == 1)
+                position = put_printable(out, first, first + length, piece[IS_LAST] == 1)
             elif kind >= SHOWN:
-                at = put_printable(out, first, second, piece[IS_LAST] == 1)
+                position = put_printable(out, first, second, piece[IS_LAST] == 1)
         if need:
-            need += at - begin
-            at = begin
+            need += position - begin
+            position = begin
             lefts = lefts_before
             break
-        ends[line] = at
+        ends[line] = position
         line += 1
     state[LINE] = line
-    state[OFFSET] = at
+    state[OFFSET] = position
     state[LEFT_COUNT] = lefts
     state[NEED] = need
     return bool(need == 0)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.rows.builders import build
 from binlog_kaitai.rows.column_cells import Cells
@@ -51,11 +52,11 @@ class TextStyle:
         Text for NULL.
     """
 
-    writers: Mapping[ColumnType | int, Callable[[TextStyle, Cells], Any]]
+    writers: Mapping[ColumnType | int, Callable[[TextStyle, Cells], pa.Array]]
     value: Callable[[Value, Column], bytes]
     null: bytes = b"NULL"
 
-    def texts(self, cells: Cells) -> Any:
+    def texts(self, cells: Cells) -> pa.Array:
         """The text of each cell; null if the image does not contain the column.
 
         Raises
@@ -76,7 +77,7 @@ class TextStyle:
         return pc.if_else(is_nothing, pa.scalar(self.null, pa.binary()), found)
 
 
-def by_value(style: TextStyle, cells: Cells, rows: Any = None) -> Any:
+def by_value(style: TextStyle, cells: Cells, rows: Ints | None = None) -> pa.Array:
     """Text of the given rows (or all), one value at a time, each distinct value once."""
     rows = np.arange(len(cells)) if rows is None else rows
     starts = np.maximum(cells.starts[rows], 0)
@@ -86,17 +87,18 @@ def by_value(style: TextStyle, cells: Cells, rows: Any = None) -> Any:
     return pa.array(made, pa.binary()).take(pa.array(which))
 
 
-def replaced(style: TextStyle, cells: Cells, found: Any, is_other: Any) -> Any:
+def replaced(style: TextStyle, cells: Cells, texts: pa.Array, is_other: Bools) -> pa.Array:
     """Texts with some rows, given by a bool array, replaced by values written one at a time."""
     rows = np.flatnonzero(is_other)
     if not len(rows):
-        return found
-    return pc.replace_with_mask(found, pa.array(is_other), by_value(style, cells, rows))
+        return texts
+    return pc.replace_with_mask(texts, pa.array(is_other), by_value(style, cells, rows))
 
 
-def is_null(found: Any) -> Any:
+def is_null(array: pa.Array) -> Bools:
     """Where an Arrow array is null, as a bool array."""
-    return found.is_null().to_numpy(zero_copy_only=False)
+    flags: Bools = array.is_null().to_numpy(zero_copy_only=False)
+    return flags
 
 
 _TOO_LONG = "the text of one column takes more than 2 GiB"
@@ -105,7 +107,9 @@ _TOO_LONG = "the text of one column takes more than 2 GiB"
 HEX = ByteTexts.of({byte: b"%02X" % byte for byte in range(256)})
 
 
-def written(found: Any, table: ByteTexts, before: bytes, suffix: bytes, empty: bytes | None = None) -> Any:
+def written(
+    array: pa.Array, table: ByteTexts, before: bytes, suffix: bytes, empty: bytes | None = None
+) -> pa.Array:
     """The values of an array of bytes or text, translated by a table, each between two texts.
 
     Parameters
@@ -113,8 +117,8 @@ def written(found: Any, table: ByteTexts, before: bytes, suffix: bytes, empty: b
     empty
         Text for empty values, if it differs.
     """
-    raw, starts, ends, valid, size = ranges(found)
-    count = len(found)
+    raw, starts, ends, valid, size = ranges(array)
+    count = len(array)
     is_empty = starts == ends if empty is not None else None
     around = np.zeros((2, 1 + max(len(before), len(suffix))), dtype=np.int64)
     for row, text in enumerate((before, suffix)):
@@ -152,20 +156,20 @@ class Ranges(NamedTuple):
     size: int
 
 
-def ranges(found: Any) -> Ranges:
+def ranges(array: pa.Array) -> Ranges:
     """The texts of an array of bytes or text."""
-    _, offsets, data = found.buffers()
-    window = slice(found.offset, found.offset + len(found) + 1)
+    _, offsets, data = array.buffers()
+    window = slice(array.offset, array.offset + len(array) + 1)
     positions = np.frombuffer(offsets, dtype=np.int32)[window].astype(np.int64)
     raw = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
-    valid = ~is_null(found) if found.null_count else None
+    valid = ~is_null(array) if array.null_count else None
     starts, ends = positions[:-1], positions[1:]
     if valid is not None:
         ends = np.where(valid, ends, starts - 1)
     return Ranges(raw, starts, ends, valid, int(positions[-1] - positions[0]))
 
 
-def text_array(data: Any, offsets: Any, valid: Any = None) -> Any:
+def text_array(data: Bytes, offsets: Ints, valid: Bools | None = None) -> pa.Array:
     """An Arrow array of bytes from all texts and the start of each.
 
     Raises
@@ -176,17 +180,17 @@ def text_array(data: Any, offsets: Any, valid: Any = None) -> Any:
     if offsets[-1] > LONGEST:
         raise OverflowError(_TOO_LONG)
     nulls = 0 if valid is None else len(valid) - int(np.count_nonzero(valid))
-    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if valid is not None and nulls else None
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers, nulls)
 
 
-def as_bytes(found: Any) -> Any:
+def as_bytes(array: pa.Array) -> pa.Array:
     """A text array as an array of bytes."""
-    return found.view(pa.binary())
+    return array.view(pa.binary())
 
 
-def numbers(_: TextStyle, cells: Cells) -> Any:
+def numbers(_: TextStyle, cells: Cells) -> pa.Array:
     """Integers, BIT and YEAR, in decimal."""
     found = build(cells)
     kind = found.type
@@ -198,23 +202,23 @@ def numbers(_: TextStyle, cells: Cells) -> Any:
     return digits(values.astype(np.int64, copy=False), cells.valid)
 
 
-def digits(values: Any, valid: Any = None) -> Any:
+def digits(values: Ints, valid: Bools | None = None) -> pa.Array:
     """Numbers (int64, not -2^63) in decimal; null where `valid` is false."""
     return text_array(*number_texts(values, valid), valid)
 
 
-def clock(seconds: Any) -> Any:
+def clock(seconds: Ints) -> pa.Array:
     """Timestamps (int64, seconds since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
     return text_array(*clock_texts(seconds))
 
 
-def _is_beyond(values: Any) -> bool:
+def _is_beyond(values: Array) -> bool:
     """Whether there are numbers that `put_numbers` cannot write."""
     is_signed = values.dtype.kind == "i"
     return int(values.min()) == np.iinfo(np.int64).min if is_signed else int(values.max()) >= 1 << 63
 
 
-def floats(_: TextStyle, cells: Cells, *, is_exact: bool = False) -> Any:
+def floats(_: TextStyle, cells: Cells, *, is_exact: bool = False) -> pa.Array:
     """FLOAT and DOUBLE with the fewest digits that round-trip; with `is_exact`, as DOUBLE."""
     found = build(cells)
     single = found.type.bit_width == 32
@@ -234,7 +238,7 @@ def floats(_: TextStyle, cells: Cells, *, is_exact: bool = False) -> Any:
     return pc.replace_with_mask(texts, pa.array(is_left), as_bytes(rest))
 
 
-def decimals(_: TextStyle, cells: Cells) -> Any:
+def decimals(_: TextStyle, cells: Cells) -> pa.Array:
     """DECIMAL, with all digits of its scale."""
     text = build(cells).cast(pa.string())
     # Arrow writes some small numbers with an exponent.
@@ -244,7 +248,7 @@ def decimals(_: TextStyle, cells: Cells) -> Any:
     return as_bytes(text)
 
 
-def moments(style: TextStyle, cells: Cells, quote: bytes = b"'") -> Any:
+def moments(style: TextStyle, cells: Cells, quote: bytes = b"'") -> pa.Array:
     """DATE, DATETIME, TIMESTAMP (in UTC) and TIME in quotes; null for dates that are not in the calendar."""
     found = build(cells)
     kind = found.type
@@ -256,9 +260,9 @@ def moments(style: TextStyle, cells: Cells, quote: bytes = b"'") -> Any:
     return text_array(*moment_texts(plain, valid, which, cells.column.fractional_digits, quote), valid)
 
 
-def joined(*pieces: Any) -> Any:
+def joined(*pieces: bytes | pa.Array) -> pa.Array:
     """Concatenate texts row by row; null if one of them is null. A piece of bytes is part of each row."""
-    arrays, between = list[Any](), [b""]
+    arrays, between = list[pa.Array](), [b""]
     for piece in pieces:
         if isinstance(piece, bytes):
             between[-1] += piece
