@@ -121,7 +121,8 @@ class LogHeader:
     is_in_use : bool
         The log is being written, or its server was killed.
     is_relay_log : bool
-        The events, and the positions in their headers, come from another server.
+        The events, and the positions in their headers, come from another log: that of a relay log's source,
+        or the one whose stream was saved.
     is_encrypted : bool
         The following events are encrypted.
     previous : GtidSet or None
@@ -203,7 +204,8 @@ def read_log_header(stream: BinaryIO, name: str, *, reads_gtids: bool = True) ->
         if log.format is None and kind == EventType.format_description_event and is_framed:
             raise error from error.__cause__
         log.damage = log.damage or error
-    log.is_in_use, log.is_relay_log = context.is_in_use, context.is_relay_log
+    log.is_in_use = context.is_in_use
+    log.is_relay_log |= context.is_relay_log
     log.is_encrypted = context.is_encrypted
     return log
 
@@ -215,6 +217,8 @@ def _take_in(log: LogHeader, frame: Frame, context: Context, name: str, *, reads
     is_wrong = checksum_status(raw, header, context.layout) == "bad"
     context.observe(raw, header)
     kind = context.layout.effective_type(header.type_code)
+    if kind == EventType.rotate_event and log.format is None:
+        log.is_relay_log = True
     if kind == EventType.format_description_event:
         log.format = log.format or raw
     if is_wrong and log.damage is None:
