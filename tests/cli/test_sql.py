@@ -59,7 +59,7 @@ def test_redo_and_undo_contradict_each_other(run: Run) -> None:
 
 @pytest.mark.parametrize("log", ["mysql-5.6/rotate", "mysql-9.7/partitions", "mysql-9.7/payloads"])
 def test_a_stop_position_inside_a_transaction_means_the_same_to_all(log: str, run: Run) -> None:
-    """`rows` has the changes before it; `sql` rolls an incomplete transaction back, `--undo` leaves it out."""
+    """`rows` has the changes before it; `sql` rolls the transaction back, and `--undo` leaves it out."""
     path = case(*log.split("/")).logs[0]
     rows = bk.read_changes(path).read_all().to_pylist()
     commits = bk.read_transactions(path).read_all().to_pylist()

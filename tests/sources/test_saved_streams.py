@@ -6,10 +6,11 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
@@ -32,6 +33,11 @@ LOGS = {
     "without checksums": case("mysql-9.7", "no_checksum").logs[0],
 }
 ARTIFICIAL = 0x20
+READERS: dict[str, Callable[[Path], pa.RecordBatchReader]] = {
+    "events": bk.read_events,
+    "transactions": bk.read_transactions,
+    "changes": bk.read_changes,
+}
 #: The server id of the ROTATE_EVENTs here.
 ROTATES = 1
 
@@ -121,7 +127,7 @@ def test_in_splits_and_followed(stream: Path) -> None:
     assert follower.advance(mark).position == whole[-1]["end_position"]
 
 
-@pytest.mark.parametrize("view", ["events", "transactions", "changes"])
+@pytest.mark.parametrize("view", READERS)
 @pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-11.8"])
 def test_streams_saved_one_after_the_other_are_read_whole_and_in_splits(
     server: str, view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -137,10 +143,7 @@ def test_streams_saved_one_after_the_other_are_read_whole_and_in_splits(
     assert [event.raw for event in events] == [event.raw for event in expected]
     assert [event.gtid for event in events] == [event.gtid for event in expected]
     assert [report.damages for report in verify(path)] == [[]]
-    reader = {"events": bk.read_events, "transactions": bk.read_transactions, "changes": bk.read_changes}[
-        view
-    ]
-    whole = reader(path).read_all().to_pylist()
+    whole = READERS[view](path).read_all().to_pylist()
     monkeypatch.setattr(split_points, "NEAR", 300)
     monkeypatch.setattr(split_points, "LOOK_BACK", 200)
     for size in range(150, 1200, 97):
