@@ -132,6 +132,9 @@ def put_clock(micros: int, digits: int, out: Bytes, offset: int) -> int:
     seconds = micros // 1_000_000
     fraction = micros % 1_000_000
     hours = seconds // 3600
+    if hours >= 1000:  # only in damaged values
+        out[offset] = 48 + hours // 1000 % 10
+        offset += 1
     if hours >= 100:
         out[offset] = 48 + hours // 100 % 10
         offset += 1
