@@ -40,8 +40,7 @@ class Row:
     ----------
     index : int
         Number of the row in the event, from 0. In a transaction payload the numbering continues across
-        events,
-        which all have the payload's position: file, position and index identify one row of a log.
+        events, which all have the payload's position: file, position and index identify one row of a log.
     before, after : dict or None
         Values by column name; None if the change has no such image. Columns missing from the image
         (`binlog_row_image`) are left out; in `after` of an update, these are unchanged.

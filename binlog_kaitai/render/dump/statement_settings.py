@@ -253,16 +253,6 @@ class MariadbPreamble(StatementPreamble):
         )
         super()._print_flags(variables)
 
-    def print_load(
-        self, printed: PrintedEvent, body: ExecuteLoadQueryEvent, query: bytes, file_name: bytes
-    ) -> None:
-        """Print LOAD DATA, with the name of the file written."""
-        self.print(printed, body, query, b"Execute_load_query")
-        head = self.printer.out.head
-        head.append(load_statement(body, query, file_name) + b"\n" + self.printer.delimiter + b"\n")
-        if not self.printer.options.short_form:
-            head.append(b"# file_id: %d \n" % body.file_id)
-
     def xid_text(self, variables: StatusVariables) -> bytes:
         if self.printer.version < (10, 6):
             return b""

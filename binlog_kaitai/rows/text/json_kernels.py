@@ -38,11 +38,11 @@ from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.string_kernels import length_at
 from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_digits, put_shortest
+from binlog_kaitai.rows.text.moment_texts import put_micros
 from binlog_kaitai.rows.text.printed_values import (
     put_calendar,
     put_clock,
     put_decimal,
-    put_micros,
     put_signed,
     put_unsigned,
 )

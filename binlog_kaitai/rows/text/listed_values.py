@@ -31,13 +31,12 @@ from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, width_at
 from binlog_kaitai.log.text_kernels import copy
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.rows.text.json_kernels import put_document
-from binlog_kaitai.rows.text.moment_texts import put_date
+from binlog_kaitai.rows.text.moment_texts import put_date, put_micros
 from binlog_kaitai.rows.text.printed_values import (
     integers,
     put_calendar,
     put_clock,
     put_decimal,
-    put_micros,
     put_signed,
     put_unsigned,
 )

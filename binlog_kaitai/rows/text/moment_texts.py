@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number
+from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number, put_padded
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
+
+#: Powers of ten.
+UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 
 
 class ByteTexts(NamedTuple):
@@ -127,31 +130,32 @@ def put_two(value: int, out: Bytes, offset: int) -> int:
 
 
 @kernel
-def put_clock(micros: int, digits: int, out: Bytes, offset: int) -> int:
+def put_micros(number: int, digits: int, out: Bytes, offset: int) -> Any:
+    """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
+    if digits == 0:
+        return offset
+    if number >= 1_000_000 or digits > 6:
+        return -1
+    out[offset] = 46
+    return put_padded(number // UNITS[6 - digits], digits, out, offset + 1)
+
+
+@kernel
+def put_hours(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
+    """Write hours, of two digits or more, minutes and seconds; `out` must have room."""
+    offset = put_two(hour, out, offset) if hour < 100 else put_number(hour, out, offset)
+    out[offset] = 58
+    offset = put_two(minute, out, offset + 1)
+    out[offset] = 58
+    return put_two(second, out, offset + 1)
+
+
+@kernel
+def put_clock_of(micros: int, digits: int, out: Bytes, offset: int) -> Any:
     """Write non-negative microseconds as ``hh:mm:ss`` with `digits` fractional digits; `out` needs room."""
     seconds = micros // 1_000_000
-    fraction = micros % 1_000_000
-    hours = seconds // 3600
-    if hours >= 1000:  # only in damaged values
-        out[offset] = 48 + hours // 1000 % 10
-        offset += 1
-    if hours >= 100:
-        out[offset] = 48 + hours // 100 % 10
-        offset += 1
-    offset = put_two(hours % 100, out, offset)
-    out[offset] = 58
-    offset = put_two(seconds // 60 % 60, out, offset + 1)
-    out[offset] = 58
-    offset = put_two(seconds % 60, out, offset + 1)
-    if digits > 0:
-        out[offset] = 46
-        offset += 1
-        unit = 100_000
-        for _ in range(digits):
-            out[offset] = 48 + fraction // unit % 10
-            unit //= 10
-            offset += 1
-    return offset
+    offset = put_hours(seconds // 3600, seconds // 60 % 60, seconds % 60, out, offset)
+    return put_micros(micros % 1_000_000, digits, out, offset)
 
 
 @kernel
@@ -198,13 +202,13 @@ def put_moments(
             elif kind == 1:
                 offset = put_date(value // 86_400_000_000, out, offset)
                 out[offset] = 32
-                offset = put_clock(value % 86_400_000_000, digits, out, offset + 1)
+                offset = put_clock_of(value % 86_400_000_000, digits, out, offset + 1)
             else:
                 if value < 0:
                     out[offset] = 45
                     offset += 1
                     value = -value
-                offset = put_clock(value, digits, out, offset)
+                offset = put_clock_of(value, digits, out, offset)
             if quote:
                 out[offset] = quote
                 offset += 1

@@ -28,13 +28,10 @@ from binlog_kaitai.log.decoders import (
 )
 from binlog_kaitai.log.text_kernels import copy, put_number, put_padded
 from binlog_kaitai.rows.text.float_texts import put_general
-from binlog_kaitai.rows.text.moment_texts import put_two
+from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_micros, put_two
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
-
-#: Powers of ten.
-_UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 
 #: The smallest number, which has no positive counterpart.
 _LOWEST = np.int64(-(1 << 63))
@@ -237,7 +234,7 @@ def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes,
             has_digits = True
         count, size, offset = digit_group(group, precision, scale)
         number = digits_value(data, start, group, offset, size, is_negative)
-        if number >= _UNITS[count]:
+        if number >= UNITS[count]:
             return -1
         if has_digits:
             end = put_padded(number, count, out, end)
@@ -274,29 +271,9 @@ def put_day(data: Bytes, start: int, out: Bytes, offset: int) -> int:
 
 
 @kernel
-def put_micros(number: int, digits: int, out: Bytes, offset: int) -> Any:
-    """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
-    if digits == 0:
-        return offset
-    if number >= 1_000_000 or digits > 6:
-        return -1
-    out[offset] = 46
-    return put_padded(number // _UNITS[6 - digits], digits, out, offset + 1)
-
-
-@kernel
 def put_clock(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
     """Write hours, minutes and seconds; -1 for hours of four digits."""
-    if hour >= 1000:
-        return -1
-    if hour >= 100:
-        out[offset] = 48 + hour // 100
-        offset += 1
-    offset = put_two(hour % 100, out, offset)
-    out[offset] = 58
-    offset = put_two(minute, out, offset + 1)
-    out[offset] = 58
-    return put_two(second, out, offset + 1)
+    return put_hours(hour, minute, second, out, offset) if hour < 1000 else -1
 
 
 @kernel
