@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number, put_padded
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
@@ -141,6 +141,7 @@ def put_micros(number: int, digits: int, out: Bytes, offset: int) -> Any:
 
 
 @kernel
+@inlined
 def put_hours(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
     """Write hours, of two digits or more, minutes and seconds; `out` must have room."""
     offset = put_two(hour, out, offset) if hour < 100 else put_number(hour, out, offset)
