@@ -7,8 +7,8 @@ from typing import Any, BinaryIO
 #: Maximum window of a frame, in bytes: that of zstd's level 22, the highest, and of `zstd --long=27`.
 MAX_WINDOW = 1 << 27
 
-#: Compressed bytes read, and decompressed, at a time. A step yields at most 32 MiB.
-_INPUT, _STEP = 1 << 16, 1 << 10
+#: Compressed bytes read, and decompressed, at a time. A step yields at most 8 MiB.
+_INPUT, _STEP = 1 << 16, 1 << 8
 
 
 class ZstdFrames:
